@@ -1,0 +1,1 @@
+"""Second floor, left wing: the loop. No IPython, no drawing."""

@@ -1,0 +1,35 @@
+"""Keeps secrets out of whatever is shown, saved or sent to a model.
+
+It must not guess by entropy: long numbers and hashes in people's data are not secrets.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+# Names of environment variables whose values are secrets, and the shapes of well-known keys.
+_SECRET_NAME = re.compile(r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
+_SECRET_SHAPE = re.compile(
+    r"\b(?:"
+    r"sk-(?:ant-|proj-|or-)?[A-Za-z0-9_-]{16,}"
+    r"|gsk_[A-Za-z0-9]{20,}"
+    r"|hf_[A-Za-z0-9]{20,}"
+    r"|gh[opsru]_[A-Za-z0-9]{20,}"
+    r"|github_pat_[A-Za-z0-9_]{20,}"
+    r"|xox[abeoprs]-[A-Za-z0-9-]{10,}"
+    r"|AKIA[0-9A-Z]{16}"
+    r"|AIza[0-9A-Za-z_-]{30,}"
+    r"|eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"
+    r")|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----"
+)
+_SHORTEST_SECRET = 8
+_REDACTED = "[redacted]"
+
+
+def redact(text: str) -> str:
+    """`text` with values of secret environment variables and key-shaped words replaced."""
+    for name, value in os.environ.items():
+        if len(value) >= _SHORTEST_SECRET and _SECRET_NAME.search(name) and value in text:
+            text = text.replace(value, _REDACTED)
+    return _SECRET_SHAPE.sub(_REDACTED, text)

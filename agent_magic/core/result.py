@@ -1,0 +1,42 @@
+"""RunResult: what a run came to.
+
+It must not turn a state into an exception: that is the cell magic's business.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from agent_magic.core.messages import TokenUsage
+from agent_magic.core.steps import ActionStep, Fault, RunStep, Timing
+from agent_magic.core.values import Value
+
+RunStatus = Literal["answered", "max_steps", "interrupted", "failed"]
+"""How a run ended. Only `answered` is an answer; at `max_steps` the value is a best guess."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """The outcome of one run, with every step that was made."""
+
+    run_id: str
+    agent_name: str
+    model_id: str
+    task: str
+    value: Value
+    """The answer: the object itself. None as well if there is none, so look at `status`."""
+    status: RunStatus
+    max_steps: int
+    steps: tuple[RunStep, ...]
+    """This run's own steps: the task, the actions, the final answer."""
+    usage: TokenUsage
+    """All model calls of the run added up."""
+    timing: Timing
+    error: Fault | None = None
+    """Why it failed or was interrupted."""
+
+    @property
+    def actions(self) -> tuple[ActionStep, ...]:
+        """The action steps alone."""
+        return tuple(step for step in self.steps if isinstance(step, ActionStep))

@@ -1,0 +1,177 @@
+"""State: the names whose live values an agent may use, and the rule for referring to them.
+
+`State` is the protocol (in a notebook the kernel's namespace serves it), `DictState` one for plain
+Python, `AgentState` what one agent sees of a State: which names are open to it, and a layer of
+its own for what was too long to tell. It must not look into the values.
+"""
+
+from __future__ import annotations
+
+import difflib
+import keyword
+import re
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal, Protocol
+
+from agent_magic.core.values import Value
+
+Scope = Literal["named", "all"]
+"""`named`: only names that were mentioned, given or made by the agent. `all`: the whole State."""
+References = Literal["typed", "exact"]
+"""How a bare string becomes a live value: by the declared type, or whenever it equals an open name."""
+
+_REFERENCE = re.compile(r"@([^\W\d]\w*)")
+
+
+class State(Protocol):
+    """Names and their live values; reading and binding are all that an agent does with them."""
+
+    def __contains__(self, name: object, /) -> bool: ...
+    def __getitem__(self, name: str, /) -> Value: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def bind(self, name: str, value: Value) -> None:
+        """Make `name` mean `value` from now on."""
+        ...
+
+
+class DictState(dict[str, Value]):
+    """A State that is a dictionary, for use outside a notebook."""
+
+    def bind(self, name: str, value: Value) -> None:
+        """Make `name` mean `value` from now on."""
+        self[name] = value
+
+
+class AgentState:
+    """A State as one agent, or one of its runs, sees it.
+
+    Reading by `[...]` looks into the agent's own layer first, then into the State, and is not
+    limited to open names: it is the person who reads so. A model's references go through
+    `lookup`, which is.
+    """
+
+    def __init__(
+        self,
+        base: State | None = None,
+        *,
+        scope: Scope = "named",
+        references: References = "typed",
+        layer: dict[str, Value] | None = None,
+        opened: Iterable[str] = (),
+        lock: threading.Lock | None = None,
+    ) -> None:
+        self.base: State = DictState() if base is None else base
+        self.scope: Scope = scope
+        self.references: References = references
+        self._layer: dict[str, Value] = {} if layer is None else layer
+        self._extra: dict[str, Value] = {}
+        self._opened: dict[str, None] = dict.fromkeys(opened)
+        self._lock = lock or threading.Lock()
+
+    def fork(self, *, extra: Mapping[str, Value] | None = None, opened: Iterable[str] = (), fresh: bool = False) -> AgentState:
+        """The State of one run: same base and layer, its own open names and extra values.
+
+        Args:
+            extra: Values known to this run only, by name (`additional_args`); they are open.
+            opened: Names that this run's task mentions.
+            fresh: Start with no name open but the ones given here and those the agent keeps.
+        """
+        run = AgentState(
+            self.base,
+            scope=self.scope,
+            references=self.references,
+            layer=self._layer,
+            opened=[*([] if fresh else self._opened), *opened],
+            lock=self._lock,
+        )
+        run._extra = {**({} if fresh else self._extra), **(extra or {})}
+        return run
+
+    def join(self, run: AgentState) -> None:
+        """Take over what a run of this agent had open."""
+        self._opened.update(run._opened)
+        self._extra.update(run._extra)
+
+    def close_names(self) -> None:
+        """Forget which names were open and the extra values; the person's variables stay."""
+        self._opened.clear()
+        self._extra.clear()
+
+    def open(self, name: str) -> None:
+        """Let a model refer to `name` from now on."""
+        self._opened[name] = None
+
+    def is_open(self, name: str) -> bool:
+        """Whether a model may refer to `name`, and it exists now."""
+        if name in self._extra or name in self._layer:
+            return True
+        return (self.scope == "all" or name in self._opened) and name in self.base
+
+    def open_names(self) -> list[str]:
+        """The names a model may refer to now, oldest first."""
+        base = self.base if self.scope == "all" else (name for name in self._opened if name in self.base)
+        return list(dict.fromkeys([*base, *self._extra, *self._layer]))
+
+    def lookup(self, name: str) -> Value:
+        """The live value of an open name.
+
+        Raises:
+            KeyError: The name is not open, or nothing has it.
+        """
+        if not self.is_open(name):
+            raise KeyError(name)
+        return self[name]
+
+    def nearest(self, name: str) -> list[str]:
+        """At most three open names that look like `name`, nearest first."""
+        return difflib.get_close_matches(name, self.open_names(), n=3, cutoff=0.5)
+
+    def bind_result(self, tool_name: str, value: Value) -> str:
+        """Bind a tool's result to the first free of `<tool>_1`, `<tool>_2`, …; it is open then.
+
+        Returns:
+            The name. A name that exists is never taken.
+        """
+        with self._lock:
+            number = 1
+            while (name := f"{tool_name}_{number}") in self:
+                number += 1
+            self.base.bind(name, value)
+            self._opened[name] = None
+        return name
+
+    def keep(self, text: str) -> str:
+        """Keep a long observation whole in the agent's own layer, as the next `obs_N`."""
+        with self._lock:
+            number = 1 + sum(1 for name in self._layer if name.startswith("obs_"))
+            name = f"obs_{number}"
+            self._layer[name] = text
+        return name
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._extra or name in self._layer or name in self.base
+
+    def __getitem__(self, name: str) -> Value:
+        for names in (self._extra, self._layer):
+            if name in names:
+                return names[name]
+        return self.base[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys([*self._extra, *self._layer, *self.base]))
+
+    def get(self, name: str, default: Value = None) -> Value:
+        """The value of `name`, or `default`."""
+        return self[name] if name in self else default  # noqa: SIM401 - this is the method itself
+
+
+def parse_reference(text: str) -> str | None:
+    """The name that a text of the form `@name` refers to; None for any other text."""
+    match = _REFERENCE.fullmatch(text)
+    return match[1] if match else None
+
+
+def is_usable_name(name: str) -> bool:
+    """Whether `name` can be a variable: an identifier that is no keyword."""
+    return name.isidentifier() and not keyword.iskeyword(name)

@@ -1,0 +1,208 @@
+"""The steps of a memory, and what a model is shown of each.
+
+Steps are frozen records; `to_messages` is a pure choice of their fields, in two views:
+
+| record | normal view | summary view |
+|---|---|---|
+| system prompt | sent | left out |
+| task, its images | sent | sent |
+| action: model's text | sent | left out |
+| action: tool calls, observations, error | sent | sent |
+| action: reasoning | left out | left out |
+| final answer | for a native call its tool result; else assistant text; never both | the same |
+
+It must not ask a model, nor change a record.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent_magic.core.messages import ChatMessage, ImagePart, TokenUsage, ToolCall
+from agent_magic.core.values import Description, Value, to_text
+
+ACCEPTED = "accepted"
+"""The tool result of a `final_answer` call that was taken."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """When something began and ended, in seconds since 1970 (UTC)."""
+
+    start: float
+    end: float
+
+    @property
+    def duration_s(self) -> float:
+        """Length in seconds."""
+        return self.end - self.start
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """An error as plain data: its traceback and the objects in it are let go."""
+
+    kind: str
+    """The error's class, such as `ToolCallError`; `Interrupted` for a stop by the person."""
+    message: str
+
+    @property
+    def is_for_model(self) -> bool:
+        """Whether the model is told; a failure of the model itself is for the person alone."""
+        return self.kind != "GenerationError"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateVariable:
+    """A variable that a task mentions, as the model is told of it."""
+
+    name: str
+    description: Description
+
+    def __str__(self) -> str:
+        return f"@{self.name}: {self.description}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """What became of one tool call."""
+
+    call: ToolCall
+    """The call as it was run: arguments as a mapping, as the model wrote them."""
+    observation: str = ""
+    """What the model is told; empty if the call failed."""
+    output: Value = None
+    """The live value that the tool returned, by reference."""
+    bound_to: str | None = None
+    """The variable that holds `output`, if it is an object."""
+    fault: Fault | None = None
+    notes: tuple[str, ...] = ()
+    """How arguments were read, such as `message read as @top10`."""
+    printed: str = ""
+    """What the tool's body printed."""
+    timing: Timing | None = None
+    """None if the body was not entered."""
+
+    def to_text(self) -> str:
+        """The text of the tool message: notes, then the observation or the error."""
+        body = self.fault.message if self.fault else self.observation
+        return "\n".join([*(f"({note})" for note in self.notes), body])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemPromptStep:
+    """The system prompt of a memory."""
+
+    text: str
+
+    def to_messages(self, *, summary_mode: bool = False) -> tuple[ChatMessage, ...]:
+        """One system message; nothing in the summary view."""
+        return () if summary_mode else (ChatMessage(role="system", content=self.text),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskStep:
+    """A task as the person gave it."""
+
+    task: str
+    """The text, byte for byte (a mention `\\@name` stands here as `@name`)."""
+    images: tuple[ImagePart, ...] = ()
+    variables: tuple[StateVariable, ...] = ()
+
+    def to_messages(self, *, summary_mode: bool = False) -> tuple[ChatMessage, ...]:
+        """One user message: the task, the variables it mentions, its images; alike in both views."""
+        del summary_mode
+        text = self.task
+        if self.variables:
+            text += "\n\nState variables:\n" + "\n".join(f"- {variable}" for variable in self.variables)
+        return (ChatMessage(role="user", content=text, images=self.images),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionStep:
+    """One turn of the loop: what the model said, what was called, what came of it."""
+
+    step_number: int
+    """1 for the first step of a run."""
+    timing: Timing
+    model_output: str = ""
+    reasoning: str = ""
+    calls_start: int | None = None
+    """Where in `model_output` the calls begin, if they were read from text and not given natively."""
+    tool_results: tuple[ToolResult, ...] = ()
+    """One for each call, in the order asked."""
+    fault: Fault | None = None
+    """What was wrong with the step as a whole."""
+    token_usage: TokenUsage | None = None
+    is_final_answer: bool = False
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The calls, in the order asked."""
+        return tuple(result.call for result in self.tool_results)
+
+    @property
+    def observations(self) -> str:
+        """All that the model is told of the calls, a paragraph each."""
+        return "\n\n".join(result.to_text() for result in self.tool_results)
+
+    @property
+    def action_output(self) -> Value:
+        """The value returned by the last call that succeeded, by reference."""
+        return next((r.output for r in reversed(self.tool_results) if not r.fault), None)
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """The step's fault and those of its calls."""
+        own = () if self.fault is None else (self.fault,)
+        return own + tuple(result.fault for result in self.tool_results if result.fault)
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether the person stopped it."""
+        return self.fault is not None and self.fault.kind == "Interrupted"
+
+    def to_messages(self, *, summary_mode: bool = False) -> tuple[ChatMessage, ...]:
+        """Text and calls as the assistant's, a tool message for each call, the step's error.
+
+        Of a text that calls were read from, the part before them is its thought; the calls stand
+        in `tool_calls`, and a model without native calls gets them back as text.
+        """
+        messages: list[ChatMessage] = []
+        text = "" if summary_mode else self.model_output[: self.calls_start].rstrip()
+        if text or self.tool_results:
+            messages.append(ChatMessage(role="assistant", content=text or None, tool_calls=self.tool_calls))
+        messages.extend(
+            ChatMessage(role="tool", content=result.to_text(), tool_call_id=result.call.id)
+            for result in self.tool_results
+        )
+        if self.fault and self.fault.is_for_model:
+            messages.append(ChatMessage(role="user", content=self.fault.message))
+        return tuple(messages)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinalAnswerStep:
+    """The answer of a run."""
+
+    answer: Value
+    """The object itself, by reference."""
+    is_told: bool = True
+    """The action step before it shows the answer already, as tool result or as text."""
+    request: str | None = None
+    """At the step limit: the message that asked for an answer."""
+    token_usage: TokenUsage | None = None
+    """Of the call that was made for this answer alone, at the step limit."""
+
+    def to_messages(self, *, summary_mode: bool = False) -> tuple[ChatMessage, ...]:
+        """Nothing if the action step told it; else the request and the answer as assistant text."""
+        del summary_mode
+        if self.is_told:
+            return ()
+        asked = () if self.request is None else (ChatMessage(role="user", content=self.request),)
+        return (*asked, ChatMessage(role="assistant", content=to_text(self.answer)))
+
+
+RunStep = TaskStep | ActionStep | FinalAnswerStep
+"""What a run adds to a memory."""
+MemoryStep = SystemPromptStep | RunStep

@@ -1,0 +1,198 @@
+"""The person's live values in words: can JSON hold one, and what are its type, shape and looks.
+
+It must not import the libraries whose values it describes (numpy, pandas, pillow): they are
+recognised by their attributes. It never copies a value and never changes one.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import enum
+import fractions
+import json
+import numbers
+import pathlib
+import reprlib
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+from agent_magic.core.text import replace_surrogates, strip_control, truncate
+
+Value: TypeAlias = Any
+"""A live value of the person's: the one use of `Any` outside notebook code."""
+
+MAX_DEPTH = 64
+"""Containers nested deeper than this count as nothing that JSON can hold."""
+
+_SCALARS = (
+    numbers.Number,
+    datetime.date,
+    datetime.time,
+    datetime.timedelta,
+    decimal.Decimal,
+    fractions.Fraction,
+    uuid.UUID,
+    pathlib.PurePath,
+    enum.Enum,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Description:
+    """A value in words, for a model or a person."""
+
+    type_name: str
+    """`DataFrame`, `list`, `function`, …"""
+    shape: str
+    """`344 rows × 8 columns`, `(3, 2) uint8`, `12 items`; empty if it has none."""
+    preview: str
+    """A few lines of it, at most the length that was asked for."""
+
+    def __str__(self) -> str:
+        head = f"{self.type_name}, {self.shape}" if self.shape else self.type_name
+        if not self.preview:
+            return head
+        return f"{head}\n{self.preview}" if "\n" in self.preview else f"{head}: {self.preview}"
+
+
+def is_json(value: Value) -> bool:
+    """Whether JSON can hold the value with nothing lost: None, bool, int, float, str, list, dict."""
+    return _is_json(value, MAX_DEPTH, set())
+
+
+def is_text_like(value: Value) -> bool:
+    """Whether a result is told to a model whole, as text: JSON, tuples of it, and single values.
+
+    Single values are those whose `str` says all: numbers of any library, dates, decimals, paths,
+    enum members.
+    """
+    if isinstance(value, tuple):
+        return all(is_text_like(item) for item in cast("tuple[Value, ...]", value))
+    return isinstance(value, _SCALARS) or is_json(value)
+
+
+def to_text(value: Value) -> str:
+    """What a model reads of a text-like result: strings as they are, the rest as JSON."""
+    if isinstance(value, str):
+        return replace_surrogates(value)
+    if value is None:
+        return "None"
+    if isinstance(value, enum.Enum):
+        return str(value.value)
+    if isinstance(value, _SCALARS) and not isinstance(value, bool):
+        return str(value)
+    try:
+        return replace_surrogates(json.dumps(value, ensure_ascii=False, default=_json_default))
+    except (TypeError, ValueError, RecursionError):
+        return safe_repr(value)
+
+
+def safe_repr(value: Value, max_chars: int = 2_000) -> str:
+    """A bounded `repr` that cannot fail: one that raises is told as such."""
+    try:
+        text = _REPR.repr(value)
+    except Exception as error:  # noqa: BLE001 - the repr is the person's code and may raise anything
+        text = f"<{type(value).__name__} whose repr raised {type(error).__name__}>"
+    return truncate(strip_control(text), max(max_chars, 80))
+
+
+def describe(value: Value, max_chars: int = 600) -> Description:
+    """A value's type, shape and a short preview.
+
+    Args:
+        max_chars: Length of the preview in characters, at least 80.
+    """
+    return Description(
+        type_name=type(value).__name__,
+        shape=_shape(value),
+        preview=truncate(strip_control(_preview(value)), max_chars),
+    )
+
+
+def _is_json(value: Value, depth: int, above: set[int]) -> bool:
+    kind = cast("type[Value]", type(value))
+    if value is None or kind in (bool, int, float, str):
+        return True
+    if depth == 0 or id(value) in above:
+        return False
+    if kind is list:
+        inner: Any = value
+    elif kind is dict:
+        if not all(type(key) is str for key in value):
+            return False
+        inner = value.values()
+    else:
+        return False
+    above.add(id(value))
+    fits = all(_is_json(item, depth - 1, above) for item in inner)
+    above.discard(id(value))
+    return fits
+
+
+def _json_default(value: Value) -> Value:
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real):
+        return float(value)
+    if isinstance(value, _SCALARS):
+        return str(value)
+    raise TypeError(type(value).__name__)
+
+
+def _shape(value: Value) -> str:
+    try:
+        if _is_frame(value):
+            rows, columns = value.shape
+            return f"{rows} rows × {columns} columns"
+        shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
+        if isinstance(shape, tuple) and dtype is not None:
+            return f"{shape} {dtype}"
+        size, mode = getattr(value, "size", None), getattr(value, "mode", None)
+        if isinstance(size, tuple) and isinstance(mode, str):
+            width, height = cast("tuple[int, int]", size)
+            return f"{width} × {height} pixels, mode {mode}"
+        if isinstance(value, str | bytes):
+            return f"{len(value):,} {'characters' if isinstance(value, str) else 'bytes'}"
+        if isinstance(value, list | tuple | set | frozenset | Mapping):
+            n_items = len(cast("list[Value]", value))
+            return f"{n_items:,} item{'' if n_items == 1 else 's'}"
+    except Exception:  # noqa: BLE001 - attributes of foreign objects may raise anything
+        return ""
+    return ""
+
+
+def _preview(value: Value) -> str:
+    try:
+        if _is_frame(value):
+            dtypes = ", ".join(f"{name}: {dtype}" for name, dtype in list(value.dtypes.items())[:40])
+            return f"columns {dtypes}\n{value.head(5).to_string(max_cols=12, max_colwidth=40)}"
+        if isinstance(getattr(value, "shape", None), tuple) and hasattr(value, "head"):
+            return value.head(5).to_string()
+        if isinstance(getattr(value, "size", None), tuple) and isinstance(getattr(value, "mode", None), str):
+            return ""  # an image: its repr holds nothing but an address
+    except Exception as error:  # noqa: BLE001 - a foreign object's own methods may raise anything
+        return f"<no preview: {type(error).__name__}>"
+    return safe_repr(value)
+
+
+def _is_frame(value: Value) -> bool:
+    return hasattr(value, "columns") and hasattr(value, "dtypes") and hasattr(value, "head")
+
+
+class _BoundedRepr(reprlib.Repr):
+    """`reprlib` with room for data: it stops early inside huge containers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel = 6
+        self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = self.maxdict = 30
+        self.maxstring = self.maxlong = 400
+        self.maxother = 2_000
+
+
+_REPR = _BoundedRepr()

@@ -1,0 +1,1 @@
+"""First floor: models behind one interface. They know messages and schemas, never tools or agents."""

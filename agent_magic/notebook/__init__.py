@@ -1,0 +1,1 @@
+"""Roof: the only room that knows IPython. It wires everything together."""

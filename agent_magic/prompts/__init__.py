@@ -1,0 +1,1 @@
+"""First floor: prompt templates and their rendering."""

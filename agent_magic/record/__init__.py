@@ -1,0 +1,1 @@
+"""First floor: a run as plain JSON. Reads `core` only."""

@@ -1,0 +1,1 @@
+"""Second floor, right wing: how a run is drawn, from its record alone, without an agent."""
