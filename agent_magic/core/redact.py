@@ -9,7 +9,9 @@ import os
 import re
 
 # Names of environment variables whose values are secrets, and the shapes of well-known keys.
-_SECRET_NAME = re.compile(r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
+_SECRET_NAME = re.compile(
+    r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE
+)
 _SECRET_SHAPE = re.compile(
     r"\b(?:"
     r"sk-(?:ant-|proj-|or-)?[A-Za-z0-9_-]{16,}"

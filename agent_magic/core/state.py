@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import difflib
 import keyword
-import re
 import threading
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, Protocol
 
@@ -20,8 +20,6 @@ Scope = Literal["named", "all"]
 """`named`: only names that were mentioned, given or made by the agent. `all`: the whole State."""
 References = Literal["typed", "exact"]
 """How a bare string becomes a live value: by the declared type, or whenever it equals an open name."""
-
-_REFERENCE = re.compile(r"@([^\W\d]\w*)")
 
 
 class State(Protocol):
@@ -69,7 +67,9 @@ class AgentState:
         self._opened: dict[str, None] = dict.fromkeys(opened)
         self._lock = lock or threading.Lock()
 
-    def fork(self, *, extra: Mapping[str, Value] | None = None, opened: Iterable[str] = (), fresh: bool = False) -> AgentState:
+    def fork(
+        self, *, extra: Mapping[str, Value] | None = None, opened: Iterable[str] = (), fresh: bool = False
+    ) -> AgentState:
         """The State of one run: same base and layer, its own open names and extra values.
 
         Args:
@@ -149,6 +149,11 @@ class AgentState:
             self._layer[name] = text
         return name
 
+    @property
+    def has_kept(self) -> bool:
+        """Whether something was too long to tell and is kept as `obs_N`."""
+        return bool(self._layer)
+
     def __contains__(self, name: object) -> bool:
         return name in self._extra or name in self._layer or name in self.base
 
@@ -168,8 +173,9 @@ class AgentState:
 
 def parse_reference(text: str) -> str | None:
     """The name that a text of the form `@name` refers to; None for any other text."""
-    match = _REFERENCE.fullmatch(text)
-    return match[1] if match else None
+    # NFKC is how Python itself spells names: what is typed in a cell and what a model writes meet there.
+    name = unicodedata.normalize("NFKC", text[1:])
+    return name if text[:1] == "@" and is_usable_name(name) else None
 
 
 def is_usable_name(name: str) -> bool:

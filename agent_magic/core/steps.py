@@ -23,6 +23,9 @@ from agent_magic.core.values import Description, Value, to_text
 
 ACCEPTED = "accepted"
 """The tool result of a `final_answer` call that was taken."""
+_FOR_MODEL = frozenset(
+    {"StepError", "ParsingError", "ToolCallError", "ToolError", "ToolExecutionError", "Interrupted"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +51,8 @@ class Fault:
 
     @property
     def is_for_model(self) -> bool:
-        """Whether the model is told; a failure of the model itself is for the person alone."""
-        return self.kind != "GenerationError"
+        """Whether the model is told; what ends a run, such as a failure of the model, is for the person alone."""
+        return self.kind in _FOR_MODEL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

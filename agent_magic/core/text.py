@@ -45,10 +45,10 @@ def truncate(text: str, max_chars: int, *, hint: str = "") -> str:
 
 
 def strip_control(text: str) -> str:
-    """`text` without ANSI sequences and control characters; tab and line ends stay.
+    r"""`text` without ANSI sequences and control characters; tab and line ends stay.
 
-    A lone `\\r` overwrites a line on a terminal; here what was overwritten is dropped, so that a
-    progress bar leaves its last state only. `\\r\\n` becomes `\\n`.
+    A lone `\r` overwrites a line on a terminal; here what was overwritten is dropped, so that a
+    progress bar leaves its last state only. `\r\n` becomes `\n`.
     """
     if text.isascii() and text.isprintable():
         return text

@@ -6,10 +6,11 @@ recognised by their attributes. It never copies a value and never changes one.
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import decimal
 import enum
 import fractions
+import itertools
 import json
 import numbers
 import pathlib
@@ -26,12 +27,16 @@ Value: TypeAlias = Any
 
 MAX_DEPTH = 64
 """Containers nested deeper than this count as nothing that JSON can hold."""
+_MAX_BITS = 14_285
+"""Python refuses to write a whole number of more than 4,300 digits, which may have one bit more."""
+_MAX_PARTS = 2_000
+"""Values that a preview looks at: a list that holds itself 30 times has no end."""
 
 _SCALARS = (
     numbers.Number,
-    datetime.date,
-    datetime.time,
-    datetime.timedelta,
+    dt.date,
+    dt.time,
+    dt.timedelta,
     decimal.Decimal,
     fractions.Fraction,
     uuid.UUID,
@@ -71,7 +76,7 @@ def is_text_like(value: Value) -> bool:
     """
     if isinstance(value, tuple):
         return all(is_text_like(item) for item in cast("tuple[Value, ...]", value))
-    return isinstance(value, _SCALARS) or is_json(value)
+    return is_json(value) or (isinstance(value, _SCALARS) and not _is_too_long(value))
 
 
 def to_text(value: Value) -> str:
@@ -80,20 +85,20 @@ def to_text(value: Value) -> str:
         return replace_surrogates(value)
     if value is None:
         return "None"
-    if isinstance(value, enum.Enum):
-        return str(value.value)
-    if isinstance(value, _SCALARS) and not isinstance(value, bool):
-        return str(value)
     try:
+        if isinstance(value, enum.Enum):
+            return str(value.value)
+        if isinstance(value, _SCALARS) and value is not True and value is not False:
+            return str(value)
         return replace_surrogates(json.dumps(value, ensure_ascii=False, default=_json_default))
-    except (TypeError, ValueError, RecursionError):
+    except Exception:  # noqa: BLE001 - a value's `__str__` is the person's code and may raise anything
         return safe_repr(value)
 
 
 def safe_repr(value: Value, max_chars: int = 2_000) -> str:
     """A bounded `repr` that cannot fail: one that raises is told as such."""
     try:
-        text = _REPR.repr(value)
+        text = _BoundedRepr().repr(value)
     except Exception as error:  # noqa: BLE001 - the repr is the person's code and may raise anything
         text = f"<{type(value).__name__} whose repr raised {type(error).__name__}>"
     return truncate(strip_control(text), max(max_chars, 80))
@@ -115,7 +120,7 @@ def describe(value: Value, max_chars: int = 600) -> Description:
 def _is_json(value: Value, depth: int, above: set[int]) -> bool:
     kind = cast("type[Value]", type(value))
     if value is None or kind in (bool, int, float, str):
-        return True
+        return not _is_too_long(value)
     if depth == 0 or id(value) in above:
         return False
     if kind is list:
@@ -130,6 +135,10 @@ def _is_json(value: Value, depth: int, above: set[int]) -> bool:
     fits = all(_is_json(item, depth - 1, above) for item in inner)
     above.discard(id(value))
     return fits
+
+
+def _is_too_long(value: Value) -> bool:
+    return isinstance(value, int) and value.bit_length() > _MAX_BITS
 
 
 def _json_default(value: Value) -> Value:
@@ -185,7 +194,7 @@ def _is_frame(value: Value) -> bool:
 
 
 class _BoundedRepr(reprlib.Repr):
-    """`reprlib` with room for data: it stops early inside huge containers."""
+    """`reprlib` with room for data, for one value: it stops early inside huge containers."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -193,6 +202,29 @@ class _BoundedRepr(reprlib.Repr):
         self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = self.maxdict = 30
         self.maxstring = self.maxlong = 400
         self.maxother = 2_000
+        self._n_left = _MAX_PARTS
 
+    def repr1(self, x: Value, level: int) -> str:
+        self._n_left -= 1
+        return super().repr1(x, level) if self._n_left >= 0 else self.fillvalue
 
-_REPR = _BoundedRepr()
+    def repr_int(self, x: int, level: int) -> str:
+        if _is_too_long(x):
+            return f"<int of about {x.bit_length() * 0.30103:,.0f} digits>"
+        return super().repr_int(x, level)
+
+    def repr_dict(self, x: dict[Value, Value], level: int) -> str:
+        """In the dictionary's own order; `reprlib` sorts all of it."""
+        if x and level <= 0:
+            return f"{{{self.fillvalue}}}"
+        items = itertools.islice(x.items(), self.maxdict)
+        parts = [f"{self.repr1(key, level - 1)}: {self.repr1(item, level - 1)}" for key, item in items]
+        return "{" + ", ".join(parts + [self.fillvalue] * (len(x) > self.maxdict)) + "}"
+
+    def repr_instance(self, x: Value, level: int) -> str:
+        """`reprlib` hides that a repr raised."""
+        del level
+        try:
+            return truncate(repr(x), self.maxother)
+        except Exception as error:  # noqa: BLE001 - as in `safe_repr`
+            return f"<{type(x).__name__} whose repr raised {type(error).__name__}>"

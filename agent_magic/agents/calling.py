@@ -1,0 +1,178 @@
+"""Runs the calls of one turn: in the caller's thread where there is one, else side by side.
+
+It must not know messages: it gets prepared calls and gives outputs, errors, prints and times.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import queue
+import time
+from collections.abc import Callable, Generator, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+from agent_magic.agents.observation import MAX_ERROR
+from agent_magic.agents.printed import Sink, printing_into
+from agent_magic.agents.run import Run
+from agent_magic.agents.side_by_side import BACKGROUND_LOOP, THREADS, wait_for
+from agent_magic.core.errors import StepError, ToolError, ToolExecutionError
+from agent_magic.core.redact import redact
+from agent_magic.core.steps import Timing
+from agent_magic.core.text import strip_control, truncate
+from agent_magic.core.values import Value
+from agent_magic.tools.tool import PreparedCall, Tool
+
+Ready = Mapping[int, tuple[Tool, PreparedCall]]
+"""Calls that can be made, by their place in the turn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallOutcome:
+    """News of one call: that its body is entered, or what came of it."""
+
+    place: int
+    tool: Tool
+    prepared: PreparedCall
+    is_over: bool
+    output: Value = None
+    error: StepError | None = None
+    printed: str = ""
+    timing: Timing | None = None
+
+
+def call_tools(ready: Ready, run: Run, max_threads: int) -> Generator[CallOutcome, None, None]:
+    """Make the calls; yield each one's start and end, the ends in order of completion.
+
+    One call alone runs in the caller's thread, so that plots, sqlite and other things bound to a
+    thread work. Of several, neighbours run side by side in threads; those marked `sequential`
+    or `main_thread` run alone, in the caller's thread, in their place.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C; threads that still run are left behind, their results unused.
+        Interrupted: The person stopped the run.
+    """
+    for group in _groups(ready):
+        run.raise_if_interrupted()
+        if len(group) == 1:
+            place, (tool, prepared) = next(iter(group.items()))
+            yield CallOutcome(place=place, tool=tool, prepared=prepared, is_over=False)
+            yield _call(place, tool, prepared, run, is_caller=True)
+        else:
+            yield from _call_side_by_side(group, run, max_threads)
+    run.raise_if_interrupted()
+
+
+def _groups(ready: Ready) -> Generator[Ready, None, None]:
+    """The calls in request order, cut where one must run alone."""
+    group: dict[int, tuple[Tool, PreparedCall]] = {}
+    for place, entry in ready.items():
+        if entry[0].sequential or entry[0].main_thread:
+            if group:
+                yield group
+            yield {place: entry}
+            group = {}
+        else:
+            group[place] = entry
+    if group:
+        yield group
+
+
+def _call_side_by_side(group: Ready, run: Run, max_threads: int) -> Generator[CallOutcome, None, None]:
+    news: queue.SimpleQueue[CallOutcome | None] = queue.SimpleQueue()
+    waiting = list(group.items())
+    n_running = 0
+
+    def job(place: int, tool: Tool, prepared: PreparedCall) -> Callable[[], None]:
+        context = contextvars.copy_context()
+        return lambda: news.put(context.run(_call, place, tool, prepared, run, is_caller=False))
+
+    take_off = run.on_interrupt(lambda: news.put(None))
+    try:
+        while waiting or n_running:
+            while waiting and n_running < max_threads:
+                place, (tool, prepared) = waiting.pop(0)
+                yield CallOutcome(place=place, tool=tool, prepared=prepared, is_over=False)
+                THREADS.start(job(place, tool, prepared))
+                n_running += 1
+            run.raise_if_interrupted()
+            outcome = news.get()
+            if outcome is not None:
+                n_running -= 1
+                yield outcome
+    finally:
+        take_off()
+
+
+def _call(place: int, tool: Tool, prepared: PreparedCall, run: Run, *, is_caller: bool) -> CallOutcome:
+    sink = Sink()
+    start = time.time()
+    output: Value = None
+    error: StepError | None = None
+    try:
+        with printing_into(sink):
+            output = _enter(tool, prepared, run)
+    except StepError as told:
+        error = ToolError(_bounded(told.message)) if isinstance(told, ToolError) else told
+    except KeyboardInterrupt as stop:
+        if is_caller:  # a real Ctrl-C: signals reach the main thread only
+            raise
+        error = _crash(tool, stop)
+    except BaseException as crash:  # noqa: BLE001 - a tool may raise anything, `sys.exit` included
+        if is_caller and isinstance(crash, asyncio.CancelledError):
+            run.raise_if_interrupted()
+        error = _crash(tool, crash)
+    return CallOutcome(
+        place=place,
+        tool=tool,
+        prepared=prepared,
+        is_over=True,
+        output=output,
+        error=error,
+        printed=sink.text,
+        timing=Timing(start=start, end=time.time()),
+    )
+
+
+def _enter(tool: Tool, prepared: PreparedCall, run: Run) -> Value:
+    """Run the body where it belongs, an awaitable result on the loop that it belongs to."""
+    loop = run.loop
+    output = _in_loop_thread(tool, prepared, loop) if loop and tool.main_thread else tool.invoke(prepared)
+    if not inspect.isawaitable(output):
+        return output
+    return wait_for(output, loop or BACKGROUND_LOOP.loop(), run.on_interrupt)
+
+
+def _in_loop_thread(tool: Tool, prepared: PreparedCall, loop: asyncio.AbstractEventLoop) -> Value:
+    done: Future[Value] = Future()
+    context = contextvars.copy_context()
+
+    def body() -> None:
+        try:
+            done.set_result(context.run(tool.invoke, prepared))
+        except BaseException as error:  # noqa: BLE001 - it is raised again in the thread that waits
+            done.set_exception(error)
+
+    loop.call_soon_threadsafe(body)
+    return done.result()
+
+
+def _crash(tool: Tool, crash: BaseException) -> ToolExecutionError:
+    name = type(crash).__name__
+    try:
+        said = str(crash)
+    except Exception as second:  # noqa: BLE001 - the exception's own `__str__` may raise
+        said = f"<its text raised {type(second).__name__}>"
+    if isinstance(crash, SystemExit):
+        text = f"{tool.name} tried to end the Python process ({name}: {said}), which a tool cannot do."
+    else:
+        text = f"{tool.name} raised {name}: {said}" if said else f"{tool.name} raised {name}."
+    error = ToolExecutionError(_bounded(text, "\nCall it with other arguments, or use another tool."))
+    error.__cause__ = crash
+    return error
+
+
+def _bounded(text: str, advice: str = "") -> str:
+    return truncate(redact(strip_control(text)), MAX_ERROR - len(advice)) + advice

@@ -1,0 +1,46 @@
+"""A tool's output as what the model is told of it, within a budget, with nothing lost.
+
+It must not change the output.
+"""
+
+from __future__ import annotations
+
+from agent_magic.core.state import AgentState
+from agent_magic.core.text import SHORTEST_CUT, strip_control, truncate
+from agent_magic.core.values import Value, describe, is_text_like, to_text
+
+DEFAULT_BUDGET = 8_000
+"""Characters of one observation."""
+MAX_ERROR = 4_000
+"""Characters of an error's text to the model."""
+
+
+def observation_budget(context_window: int | None) -> int:
+    """How many characters one observation may have, by the model's window in tokens."""
+    return (
+        DEFAULT_BUDGET
+        if context_window is None
+        else max(SHORTEST_CUT, min(DEFAULT_BUDGET, context_window // 2))
+    )
+
+
+def observe(output: Value, tool_name: str, state: AgentState, budget: int) -> tuple[str, str | None]:
+    """What the model is told of an output, and the name it was bound to.
+
+    A text-like output is told as text; what is over the budget stays whole as `obs_N` in the
+    agent's own layer of the State. Any other object is bound in the namespace and described.
+    """
+    if is_text_like(output):
+        return _within(strip_control(to_text(output)), state, budget), None
+    name = state.bind_result(tool_name, output)
+    told = (
+        f'The result is in the variable {name}; refer to it as "@{name}". It is a {describe(output, 1_500)}'
+    )
+    return _within(told, state, budget), name
+
+
+def _within(text: str, state: AgentState, budget: int) -> str:
+    if len(text) <= budget:
+        return text
+    name = state.keep(text)
+    return truncate(text, budget, hint=f'; the whole is {name}: peek(name="{name}", start=0)')

@@ -1,0 +1,241 @@
+"""The tool-calling agent: how one step acts when actions are tool calls.
+
+Memory → messages → reply → calls → results → observations. It must not own the life of a run
+(that is `multistep`), nor know how a tool is made.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Generator, Mapping, Sequence
+
+from agent_magic.agents.calling import CallOutcome, call_tools
+from agent_magic.agents.multistep import MultiStepAgent
+from agent_magic.agents.observation import observation_budget, observe
+from agent_magic.agents.run import Run, StepDraft
+from agent_magic.agents.streaming import ask_model
+from agent_magic.core.errors import ParsingError, StepError, ToolCallError
+from agent_magic.core.events import Event, ModelReplied, ToolCallEnded, ToolCallStarted
+from agent_magic.core.messages import ChatMessage, ToolCall
+from agent_magic.core.steps import ACCEPTED, Fault, ToolResult
+from agent_magic.core.text import truncate
+from agent_magic.core.values import Value, safe_repr
+from agent_magic.models.parsing import has_call_mark, parse_tool_calls, read_arguments
+from agent_magic.prompts.render import render_prompt
+from agent_magic.tools.builtin import FINAL_ANSWER
+from agent_magic.tools.tool import PreparedCall, Tool
+
+_PROMPTS = "toolcalling_agent.yaml"
+_MAX_RAW_ARGUMENTS = 2_000
+_FINAL_FORM = 'final_answer with {"answer": <the answer>}'
+
+
+class ToolCallingAgent(MultiStepAgent):
+    """An agent whose actions are calls of the person's functions.
+
+    ```python
+    agent = ToolCallingAgent(tools=[mean_price], model="local")
+    result = agent.run("What is the mean price in Oslo?")
+    result.value, result.status
+    ```
+    """
+
+    def _system_prompt(self, tools: Mapping[str, Tool]) -> str:
+        native_tools = self.model.capabilities.tools
+        return render_prompt(
+            _PROMPTS,
+            "system_prompt",
+            {
+                # A model with native calls reads the tools in the request's own place for them;
+                # so a tool that changes does not change the prompt's text.
+                "tools": [] if native_tools else [tool.to_schema() for tool in tools.values()],
+                "native_tools": native_tools,
+                "custom_instructions": self.instructions,
+            },
+        )
+
+    def _final_request(self, run: Run) -> str:
+        return render_prompt(_PROMPTS, "final_request", {"max_steps": run.max_steps})
+
+    def _act(self, run: Run, draft: StepDraft) -> Generator[Event, None, None]:
+        tools = self._offered(run.state)
+        if draft.step_number == 1 or not run.model.capabilities.tools:
+            run.memory.set_system_prompt(self._system_prompt(tools))
+        schemas = [tool.to_schema() for tool in tools.values()]
+        message = yield from ask_model(run, draft, run.memory.to_messages(), schemas, "act")
+        self._take_reply(run, draft, message)
+        yield ModelReplied(step_number=draft.step_number, message=message)
+        if not self._read_calls(run, draft, message, tools):
+            return
+        if refused := _refuse_final_answers(draft.calls):
+            draft.results.update(enumerate(refused))
+            return
+        if draft.calls[0].name == FINAL_ANSWER.name:
+            self._take_final_answer(run, draft, tools[FINAL_ANSWER.name])
+            return
+        yield from self._run_calls(run, draft, tools)
+
+    # -- the reply ---------------------------------------------------------------------------
+
+    def _take_reply(self, run: Run, draft: StepDraft, message: ChatMessage) -> None:
+        draft.text_pieces[:] = [message.content or ""]
+        draft.reasoning_pieces[:] = [message.reasoning or ""]
+        draft.token_usage = message.usage
+        run.count_usage(message.usage)
+
+    def _read_calls(
+        self, run: Run, draft: StepDraft, message: ChatMessage, tools: Mapping[str, Tool]
+    ) -> bool:
+        """Put the reply's calls into the draft; False if there is none to run."""
+        text = message.content or ""
+        if message.tool_calls:
+            draft.calls = self._name_calls(run, draft, message.tool_calls)
+            return True
+        if message.finish_reason == "length":
+            raise ParsingError(
+                "The reply was cut off by its length limit before a tool call was whole. "
+                "Write the tool call first, with less text before it."
+            )
+        if has_call_mark(text):
+            parsed = parse_tool_calls(text)
+            draft.calls_start = parsed.start
+            draft.calls = self._name_calls(run, draft, parsed.calls)
+            return True
+        names = ", ".join(tools)
+        if not text.strip():
+            reason = f" (finish_reason {message.finish_reason!r})" if message.finish_reason else ""
+            raise ParsingError(f"The reply was empty{reason}. Call one of: {names}.")
+        if run.was_nudged and not run.model.capabilities.tools:
+            # It was told how to call and answered in prose again: this model answers so.
+            run.take_answer(text.strip(), is_told=True)
+            draft.is_final_answer = True
+            return False
+        run.was_nudged = True
+        raise ParsingError(
+            f"There is no tool call in the reply. Tools: {names}. "
+            f"To go on, call one; if the text is the answer, call {_FINAL_FORM}."
+        )
+
+    def _name_calls(self, run: Run, draft: StepDraft, calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
+        """The calls with ids unique in this memory and arguments read; unreadable ones get a fault."""
+        named: list[ToolCall] = []
+        for place, call in enumerate(calls):
+            call_id = run.unique_id(call.id)
+            try:
+                arguments: Mapping[str, Value] | str = read_arguments(call.arguments)
+            except ParsingError as error:
+                arguments = truncate(str(call.arguments), _MAX_RAW_ARGUMENTS)
+                draft.results[place] = ToolResult(
+                    call=ToolCall(id=call_id, name=call.name, arguments=arguments), fault=_fault(error)
+                )
+            named.append(ToolCall(id=call_id, name=call.name, arguments=arguments))
+        return tuple(named)
+
+    # -- the answer --------------------------------------------------------------------------
+
+    def _take_final_answer(self, run: Run, draft: StepDraft, final_answer: Tool) -> None:
+        call = draft.calls[0]
+        if 0 in draft.results:  # its arguments could not be read
+            return
+        try:
+            prepared = _prepare(final_answer, call, run)
+        except StepError as error:
+            draft.results[0] = ToolResult(call=call, fault=_fault(error))
+            return
+        value = final_answer.invoke(prepared)
+        draft.results[0] = ToolResult(call=call, observation=ACCEPTED, output=value, notes=prepared.notes)
+        draft.is_final_answer = True
+        run.take_answer(value, is_told=True)
+
+    # -- the calls ---------------------------------------------------------------------------
+
+    def _run_calls(
+        self, run: Run, draft: StepDraft, tools: Mapping[str, Tool]
+    ) -> Generator[Event, None, None]:
+        budget = observation_budget(run.model.context_window)
+        ready: dict[int, tuple[Tool, PreparedCall]] = {}
+        for place, call in enumerate(draft.calls):
+            if place not in draft.results:
+                try:
+                    tool = _find_tool(call.name, tools)
+                    ready[place] = (tool, _prepare(tool, call, run))
+                except StepError as error:
+                    draft.results[place] = ToolResult(call=call, fault=_fault(error))
+            if place in draft.results:
+                yield ToolCallEnded(step_number=draft.step_number, result=draft.results[place])
+        for outcome in call_tools(ready, run, self.max_tool_threads):
+            call = draft.calls[outcome.place]
+            if not outcome.is_over:
+                yield ToolCallStarted(step_number=draft.step_number, call=call)
+                continue
+            draft.results[outcome.place] = result = self._to_result(run, call, outcome, budget)
+            yield ToolCallEnded(step_number=draft.step_number, result=result)
+
+    def _to_result(self, run: Run, call: ToolCall, outcome: CallOutcome, budget: int) -> ToolResult:
+        notes = outcome.prepared.notes
+        if outcome.error is not None:
+            return ToolResult(
+                call=call,
+                fault=_fault(outcome.error),
+                notes=notes,
+                printed=outcome.printed,
+                timing=outcome.timing,
+            )
+        text, name = observe(outcome.output, outcome.tool.name, run.state, budget)
+        return ToolResult(
+            call=call,
+            observation=text,
+            output=outcome.output,
+            bound_to=name,
+            notes=notes,
+            printed=outcome.printed,
+            timing=outcome.timing,
+        )
+
+
+def _refuse_final_answers(calls: Sequence[ToolCall]) -> list[ToolResult]:
+    """Results that refuse every call of a turn, if `final_answer` is not alone in it."""
+    n_final = sum(call.name == FINAL_ANSWER.name for call in calls)
+    if n_final == 0 or len(calls) == 1:
+        return []
+    if n_final == len(calls):
+        text = f"final_answer was called {n_final} times in one turn; it must be called once and alone. Call {_FINAL_FORM} once."
+        return [_refused(call, text) for call in calls]
+    final = (
+        "final_answer must be called alone, after the results of other calls are known; "
+        "no call of this turn was run. Make the other calls first."
+    )
+    other = (
+        "{0} was not run, because final_answer stood in the same turn. "
+        "Call {0} again, and final_answer later, alone."
+    )
+    return [
+        _refused(call, final if call.name == FINAL_ANSWER.name else other.format(call.name)) for call in calls
+    ]
+
+
+def _refused(call: ToolCall, text: str) -> ToolResult:
+    return ToolResult(call=call, fault=Fault(kind=ToolCallError.__name__, message=text))
+
+
+def _find_tool(name: str, tools: Mapping[str, Tool]) -> Tool:
+    if name in tools:
+        return tools[name]
+    if name.strip() in tools:
+        return tools[name.strip()]
+    shown = truncate(safe_repr(name), 200)
+    near = difflib.get_close_matches(name.strip(), tools, n=1)
+    if near:
+        raise ToolCallError(f"No tool {shown}. Tools: {', '.join(tools)}. {tools[near[0]].call_form}")
+    raise ToolCallError(f"No tool {shown}. Tools: {', '.join(tools)}. Call one of these.")
+
+
+def _prepare(tool: Tool, call: ToolCall, run: Run) -> PreparedCall:
+    arguments = call.arguments
+    if not isinstance(arguments, Mapping):
+        raise ToolCallError(f"{tool.name}: the arguments are no JSON object. {tool.call_form}")
+    return tool.prepare(arguments, run.state)
+
+
+def _fault(error: StepError) -> Fault:
+    return Fault(kind=type(error).__name__, message=error.message)

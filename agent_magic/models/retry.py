@@ -1,0 +1,195 @@
+"""What a failed model call means: worth another try, after how long, or a text for the person.
+
+It must not sleep or ask again itself: the run does, so that an interrupt ends the waiting.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import http.client
+import re
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from tenacity import RetryCallState, Retrying, stop_after_attempt, wait_exponential_jitter
+
+from agent_magic.core.errors import AgentError
+from agent_magic.core.redact import redact
+
+MAX_MESSAGE_CHARS = 600
+_MAX_WORDS_CHARS = 300
+_PASSING_STATUSES = frozenset({408, 409, 425, 429})
+# Classes of HTTP libraries that mean a broken line, known by name so that none need be imported.
+_PASSING_CLASSES = frozenset({"TransportError", "APIConnectionError", "APITimeoutError", "Timeout", "IncompleteRead"})
+_TIMEOUT_CLASSES = frozenset({"Timeout", "APITimeoutError", "TimeoutException", "TimeoutError"})
+_TOO_LONG = re.compile(r"context[ _](?:length|window|size)|(?:prompt|input|request) is too long|too many tokens", re.IGNORECASE)
+# `litellm.RateLimitError: RateLimitError: OpenAIException - ` says nothing to a person.
+_PREFIXES = re.compile(r"^(?:(?:[\w.]+(?:Error|Exception|Timeout)|[\w.]+\.\w+)\s*(?::|-)\s*)+")
+_KEY_NAMES = {"gemini": "GEMINI_API_KEY", "hosted_vllm": "HOSTED_VLLM_API_KEY"}
+
+
+class BrokenReplyError(Exception):
+    """The provider answered, but with no whole reply; asking again may give one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A failed model call, judged."""
+
+    is_passing: bool
+    """Another try may succeed: rate limit, server error, timeout, broken stream."""
+    message: str
+    """For the person: the model's id, what happened, what to look at. No secret."""
+    retry_after_s: float | None = None
+    """How long the provider asks to wait."""
+
+
+class RetryPolicy:
+    """How often and after how long a passing failure is tried again.
+
+    Args:
+        max_retries: Tries after the first one.
+        max_wait_s: Longest wait, whatever the provider asks for.
+    """
+
+    def __init__(self, max_retries: int = 3, max_wait_s: float = 30.0) -> None:
+        self._max_wait_s = max_wait_s
+        self._stop = stop_after_attempt(max_retries + 1)
+        self._wait = wait_exponential_jitter(initial=0.5, max=min(8.0, max_wait_s), jitter=0.5)
+        self._retrying = Retrying(stop=self._stop, wait=self._wait)
+
+    def next_delay(self, attempt: int, failure: Failure) -> float | None:
+        """Seconds to wait before the next try; None to give up.
+
+        Args:
+            attempt: The attempt that failed, counted from 1.
+        """
+        state = RetryCallState(retry_object=self._retrying, fn=None, args=(), kwargs={})
+        state.attempt_number = attempt
+        if not failure.is_passing or self._stop(state):
+            return None
+        wanted = self._wait(state) if failure.retry_after_s is None else failure.retry_after_s
+        return max(0.0, min(wanted, self._max_wait_s))
+
+
+def diagnose(error: Exception, model_id: str, *, secrets: Iterable[str] = ()) -> Failure:
+    """Judge an exception out of a model call.
+
+    Args:
+        secrets: Texts that must not be shown, besides those that `redact` knows.
+    """
+    if isinstance(error, AgentError):
+        return Failure(is_passing=False, message=_shorten(_clean(error.message, secrets), MAX_MESSAGE_CHARS))
+    status = _status(error)
+    is_passing = _is_passing(error, status)
+    words = _clean(_words(error), secrets)
+    message = _explain(error, status, model_id, words, is_passing=is_passing)
+    if words:
+        message += f" It says: {_shorten(words, _MAX_WORDS_CHARS)}"
+    return Failure(
+        is_passing=is_passing,
+        message=_shorten(message, MAX_MESSAGE_CHARS),
+        retry_after_s=_retry_after(error) if is_passing else None,
+    )
+
+
+def key_name(model_id: str) -> str:
+    """The environment variable in which a provider's key is looked for."""
+    provider = model_id.partition("/")[0]
+    return _KEY_NAMES.get(provider, f"{re.sub(r'[^A-Za-z0-9]+', '_', provider).upper()}_API_KEY")
+
+
+def _explain(error: Exception, status: int | None, model_id: str, words: str, *, is_passing: bool) -> str:
+    if _is_too_long(error, words):
+        return f"{model_id}: the request is longer than the model's context window. Begin afresh, or give the task less to read."
+    if _names(error) & _TIMEOUT_CLASSES or status == 408:
+        return f"{model_id} did not answer in time. Allow it more with the model option `timeout_s`, or look at its server."
+    match status:
+        case 401 | 403:
+            return (
+                f"{model_id} refused the key ({status}). Look at the environment variable {key_name(model_id)}, "
+                "or at the model option `api_key`."
+            )
+        case 404:
+            return (
+                f"{model_id} was not found (404). Look at the model id, which is provider/name, such as openai/gpt-4.1, "
+                "and at the model option `api_base`."
+            )
+        case 429:
+            return f"{model_id}: too many requests for now, or the account's quota is used up (429)."
+        case None if is_passing:
+            return f"{model_id}: the connection failed or broke off. Look at the network, or at the model's server."
+        case None:
+            return f"{model_id} could not be asked ({type(error).__name__})."
+        case _ if is_passing:
+            return f"{model_id}: its server failed ({status})."
+        case _:
+            return f"{model_id} refused the request ({status}). Look at the model options and the tools' schemas."
+
+
+def _is_passing(error: Exception, status: int | None) -> bool:
+    if status is not None:
+        return status in _PASSING_STATUSES or 500 <= status <= 599
+    if isinstance(error, BrokenReplyError | TimeoutError | ConnectionError | http.client.HTTPException):
+        return True
+    return bool(_names(error) & _PASSING_CLASSES)
+
+
+def _is_too_long(error: Exception, words: str) -> bool:
+    if "ContextWindowExceededError" in _names(error) or getattr(error, "code", None) == "context_length_exceeded":
+        return True
+    return _status(error) in (400, 413) and _TOO_LONG.search(words) is not None
+
+
+def _names(error: Exception) -> set[str]:
+    return {kind.__name__ for kind in type(error).__mro__}
+
+
+def _status(error: Exception) -> int | None:
+    status: Any = getattr(error, "status_code", None)
+    if isinstance(status, str) and status.isdecimal():
+        status = int(status)
+    return status if isinstance(status, int) and not isinstance(status, bool) else None
+
+
+def _words(error: Exception) -> str:
+    """What the provider wrote, without class names in front of it and HTML in it."""
+    text = str(error)
+    text = _PREFIXES.sub("", text.partition("\nTraceback")[0].strip())
+    if "<html" in text.lower():
+        text = re.sub(r"<(script|style)\b.*?</\1>|<[^>]*>", " ", text, flags=re.DOTALL | re.IGNORECASE)
+    return " ".join(text.split())
+
+
+def _clean(text: str, secrets: Iterable[str]) -> str:
+    # Before any cutting: half a key is a secret that no pattern finds.
+    for secret in secrets:
+        if secret:
+            text = text.replace(secret, "[redacted]")
+    return redact(text)
+
+
+def _shorten(text: str, max_chars: int) -> str:
+    return text if len(text) <= max_chars else text[: max_chars - 1].rstrip() + "…"
+
+
+def _retry_after(error: Exception) -> float | None:
+    for source in (getattr(error, "response", None), error):
+        headers: Any = getattr(source, "headers", None) or getattr(source, "litellm_response_headers", None)
+        if not headers:
+            continue
+        by_name = {str(name).lower(): str(value) for name, value in cast("Mapping[object, object]", headers).items()}
+        value = by_name.get("retry-after")
+        if value is None:
+            continue
+        try:
+            return max(0.0, float(value))
+        except ValueError:
+            pass
+        try:
+            return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+        except ValueError:
+            continue
+    return None

@@ -1,0 +1,56 @@
+"""The value of a cell: how an answer becomes `Out`, whole in memory and bounded on the page.
+
+It must not change the answer.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, cast
+
+from agent_magic.core.text import truncate
+from agent_magic.core.values import Value
+
+MAX_SHOWN = 100_000
+"""Characters of one form of an answer in the notebook's file."""
+_CAN_BE_HUGE = (str, bytes, list, tuple, dict, set, frozenset)
+
+
+def show_answer(shell: Any, value: Value) -> Value:
+    """The cell's value: `value` itself, or None once it was shown here because it is huge.
+
+    A huge one becomes `Out[n]` whole as well; only what the page holds of it is cut, with a note.
+    """
+    hook = shell.displayhook
+    if not isinstance(value, _CAN_BE_HUGE) or sys.displayhook is not hook:
+        return value
+    if isinstance(value, str | bytes) and len(value) <= MAX_SHOWN // 4:
+        return value  # its repr has at most four times the characters
+    forms, metadata = hook.compute_format_data(value)
+    if all(len(text) <= MAX_SHOWN for text in forms.values() if isinstance(text, str)):
+        return value
+    shown = {mime: _shortened(text) for mime, text in cast("dict[str, Any]", forms).items()}
+    # The steps of IPython's own display hook, with the shortened forms in the place of the whole.
+    hook.check_for_underscore()
+    hook.start_displayhook()
+    hook.write_output_prompt()
+    hook.update_user_ns(value)
+    hook.fill_exec_result(value)
+    hook.write_format_data(shown, metadata)
+    hook.log_output(shown)
+    hook.finish_displayhook()
+    return None
+
+
+def takes_input(shell: Any) -> bool:
+    """Whether a person can type into this front end: nbclient, papermill and nbconvert take nothing."""
+    kernel = getattr(shell, "kernel", None)
+    if kernel is not None:
+        return bool(getattr(kernel, "_allow_stdin", False))
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def _shortened(text: Any) -> Any:
+    if not isinstance(text, str) or len(text) <= MAX_SHOWN:
+        return text
+    return truncate(text, MAX_SHOWN // 4, hint="; the value itself is whole")

@@ -1,0 +1,165 @@
+"""The agents of a notebook: found by their variable, made, and changed by a cell's options.
+
+What the notebook keeps for an agent beside the agent itself lives here. It must not run one.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent_magic.agents.multistep import MultiStepAgent
+from agent_magic.agents.toolcalling import ToolCallingAgent
+from agent_magic.core.errors import OptionError
+from agent_magic.core.state import AgentState
+from agent_magic.models.model import Model
+from agent_magic.models.select import choose_model
+from agent_magic.notebook.handing import Handed
+from agent_magic.notebook.kernel_state import KernelState
+from agent_magic.notebook.options import AgentOptions
+from agent_magic.tools.toolbox import LiveTool, Source, Toolbox
+
+
+@dataclass(slots=True, kw_only=True)
+class Keeping:
+    """What the notebook keeps for one agent."""
+
+    own_tools: list[Source] = field(default_factory=list[Source])
+    """Those it was made with in Python."""
+    given: Mapping[str, LiveTool] = field(default_factory=dict[str, LiveTool])
+    """From the last `--tools`."""
+    mentioned: Mapping[str, LiveTool] = field(default_factory=dict[str, LiveTool])
+    """From all cells so far."""
+    images: str = "auto"
+    reason: str = ""
+    """Why it has this model, as the header says it."""
+
+
+_keepings: weakref.WeakKeyDictionary[MultiStepAgent, Keeping] = weakref.WeakKeyDictionary()
+
+
+def living_agent(state: KernelState, name: str) -> MultiStepAgent | None:
+    """The agent that the variable `name` holds, None if there is no such variable.
+
+    Raises:
+        OptionError: The variable holds something else of the person's.
+    """
+    if name not in state:
+        return None
+    value = state[name]
+    if not isinstance(value, MultiStepAgent):
+        raise OptionError(
+            f"`{name}` is your {type(value).__name__}; choose another name. Nothing was changed."
+        )
+    return value
+
+
+def new_agent(magics: Any, state: KernelState, name: str) -> MultiStepAgent:
+    """An agent with the settings of `%config AgentMagics`; its model is chosen later."""
+    agent = ToolCallingAgent(
+        name=name,
+        instructions=magics.instructions,
+        max_steps=magics.max_steps,
+        max_tool_threads=magics.max_tool_threads,
+        state=AgentState(state, scope=magics.state, references=magics.references),
+    )
+    _keepings[agent] = Keeping(images=magics.images)
+    return agent
+
+
+def keeping_of(agent: MultiStepAgent, state: KernelState) -> Keeping:
+    """What is kept for the agent; one made in Python, without a State, gets the notebook's now."""
+    if agent not in _keepings:
+        _keepings[agent] = Keeping(
+            own_tools=list(agent.toolbox.sources), reason="given to the agent in Python"
+        )
+        if not list(agent.state):
+            agent.state = AgentState(state)
+    return _keepings[agent]
+
+
+def reason_of(agent: MultiStepAgent) -> str | None:
+    """Why the agent has its model, if the notebook knows."""
+    keeping = _keepings.get(agent)
+    return keeping.reason or None if keeping else None
+
+
+def change_agent(
+    magics: Any,
+    state: KernelState,
+    agent: MultiStepAgent,
+    options: AgentOptions,
+    *,
+    given: Handed,
+    mentioned: Handed,
+) -> list[str]:
+    """Apply a cell's options and tools to the agent; those not given stay as they are.
+
+    Returns:
+        What the author of the tools should know, a line each.
+
+    Raises:
+        DefinitionError: A tool or the model cannot be; nothing was changed then.
+    """
+    keeping = keeping_of(agent, state)
+    given_tools = keeping.given if options.tools is None else given.tools
+    mentioned_tools = {**keeping.mentioned, **mentioned.tools}
+    live = {**given_tools, **mentioned_tools}
+    toolbox = Toolbox([*keeping.own_tools, *live.values()])
+    if options.model is not None or not options.define:
+        _choose(magics, state, agent, options)
+    if options.max_steps is not None:
+        agent.max_steps = options.max_steps
+    if options.max_tool_threads is not None:
+        agent.max_tool_threads = options.max_tool_threads
+    if options.description is not None:
+        agent.description = options.description
+    if options.instructions is not None:
+        agent.instructions = options.instructions
+    if options.state is not None:
+        agent.state.scope = options.state
+    agent.state.references = magics.references
+    if options.images is not None:
+        keeping.images = options.images
+    keeping.given, keeping.mentioned, agent.toolbox = given_tools, mentioned_tools, toolbox
+    return _tell_tools(agent)
+
+
+def _choose(magics: Any, state: KernelState, agent: MultiStepAgent, options: AgentOptions) -> None:
+    """Give the agent the model that the cell asks for, or that its first run needs."""
+    keeping = keeping_of(agent, state)
+    wanted: Model | str | None = options.model
+    if options.model is not None and options.model.startswith("@"):
+        wanted = _live_model(state, options.model[1:])
+    elif options.model is None and options.model_args and agent.has_model:
+        wanted = agent.model.model_id  # the same model with other arguments
+    elif options.model is None and agent.has_model:
+        return
+    choice = choose_model(wanted, magics.model or None, model_args=options.model_args or {})
+    agent.model = choice.model
+    keeping.reason = choice.reason
+
+
+def _live_model(state: KernelState, name: str) -> Model:
+    if name not in state:
+        raise OptionError(
+            f"%%agent --model @{name}: there is no variable {name!r}. Bind a Model to it, or write provider/name."
+        )
+    value = state[name]
+    if not isinstance(value, Model):
+        raise OptionError(
+            f"%%agent --model @{name}: `{name}` is your {type(value).__name__}, not a Model. "
+            "Name a variable that holds one, or write provider/name."
+        )
+    return value
+
+
+def _tell_tools(agent: MultiStepAgent) -> list[str]:
+    tools = agent.toolbox.current()
+    gone = [
+        f"The tool {name} is gone or no longer callable, so the run goes without it."
+        for name in agent.toolbox.missing()
+    ]
+    return [*gone, *(weakness for tool in tools.values() for weakness in tool.warnings)]

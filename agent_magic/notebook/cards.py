@@ -1,0 +1,67 @@
+"""Agents, runs, steps and tools as things to look at, for the notebook's formatters.
+
+It must not know how a form looks: records are drawn by the view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from agent_magic.agents.multistep import MultiStepAgent
+from agent_magic.core.result import RunResult
+from agent_magic.core.steps import ActionStep, MemoryStep
+from agent_magic.core.values import safe_repr
+from agent_magic.notebook.building import reason_of
+from agent_magic.record.cards import to_agent_record, to_tool_record
+from agent_magic.record.run import to_record
+from agent_magic.record.step import to_whole_step
+from agent_magic.tools.tool import Tool
+from agent_magic.view.bundle import step_to_bundle, to_bundle
+from agent_magic.view.cards import agent_to_bundle, tool_to_bundle
+
+Bundle = dict[str, Any]
+
+
+def agent_bundle(agent: MultiStepAgent) -> Bundle:
+    """An agent: model, tools, settings, what it remembers."""
+    return agent_to_bundle(
+        to_agent_record(
+            name=agent.name,
+            model_id=agent.model.model_id if agent.has_model else "chosen at the first run",
+            reason=reason_of(agent),
+            tools=[tool.to_schema() for tool in agent.tools.values()],
+            settings={
+                "max_steps": agent.max_steps,
+                "max_tool_threads": agent.max_tool_threads,
+                "state": agent.state.scope,
+            },
+            n_runs=len(agent.runs),
+            n_steps=sum(isinstance(step, ActionStep) for step in agent.memory.steps),
+            last_status=agent.result.status if agent.result else None,
+        )
+    )
+
+
+def run_bundle(result: RunResult) -> Bundle:
+    """A run, as its cell shows it."""
+    return to_bundle(to_record(result))
+
+
+def step_bundle(step: MemoryStep) -> Bundle:
+    """One step; those that are no action as the messages they make."""
+    if isinstance(step, ActionStep):
+        return step_to_bundle(to_whole_step(step))
+    return {"text/plain": safe_repr(step)}
+
+
+def tool_bundle(tool: Tool) -> Bundle:
+    """A tool, as the model is told of it, and what is weak about it."""
+    return tool_to_bundle(to_tool_record(tool.to_schema(), tool.warnings))
+
+
+def show_defined(shell: Any, agent: MultiStepAgent, warnings: Sequence[str]) -> None:
+    """Show an agent that a cell has defined."""
+    shell.display_pub.publish(data=agent_bundle(agent), metadata={})
+    for warning in warnings:
+        print(warning)

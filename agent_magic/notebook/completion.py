@@ -1,0 +1,184 @@
+"""Completion by Tab in `%%agent` cells and on `%agent` lines, as a matcher of IPython's completer.
+
+It must not import what runs agents, nor complete anything in other cells.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Container, Iterable
+
+from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
+
+from agent_magic.core.errors import OptionError
+from agent_magic.core.state import State
+from agent_magic.core.values import Value
+from agent_magic.notebook.kernel_state import KernelState
+from agent_magic.notebook.mentions import unfinished_mention
+from agent_magic.notebook.option_values import split_words
+from agent_magic.notebook.options import LINE_COMMANDS, OPTIONS, Option, group_words
+from agent_magic.notebook.shell import Shell
+
+_IDENTIFIER = "agent_magic"
+_PRIORITY = 1_000
+"""Above IPython's own matchers, so that they are not even asked where this one has an answer."""
+_CELL = re.compile(r"\s*%%agent(?=\s|\Z)")
+_LINE = re.compile(r"(?:^|=)\s*%agent\s+(?P<arguments>.*)\Z")
+_LAST_WORD = re.compile(r"\S*\Z")
+_LAST_NAME = re.compile(r"@?\w*\Z")
+
+Names = Callable[[], Iterable[str]]
+
+
+def install(shell: Shell, *, agents: Names | None = None, model_ids: Names = tuple) -> None:
+    """Complete `%%agent` cells in `shell`; installed again, the newer one replaces the older.
+
+    Args:
+        shell: Where.
+        agents: Names of living agents; without it, those of the notebook's variables.
+        model_ids: Ids to offer after `--model`, besides `local`.
+    """
+    uninstall(shell)
+    state = KernelState(shell)
+
+    @context_matcher(priority=_PRIORITY, identifier=_IDENTIFIER)  # pyright: ignore[reportArgumentType] - its stub asks for attributes that it adds itself
+    def complete(context: CompletionContext) -> SimpleMatcherResult:
+        return _complete(context, _Known(state, agents, model_ids))
+
+    shell.Completer.custom_matchers.append(complete)
+
+
+def uninstall(shell: Shell) -> None:
+    """Take the completion off `shell`, also one that an earlier copy of this module put there."""
+    matchers = shell.Completer.custom_matchers
+    matchers[:] = [m for m in matchers if getattr(m, "matcher_identifier", None) != _IDENTIFIER]
+
+
+class _Known:
+    """What there is to offer, looked up only when asked for."""
+
+    def __init__(self, state: State, agents: Names | None, model_ids: Names) -> None:
+        self._state = state
+        self._agents = agents
+        self._model_ids = model_ids
+
+    def variables(self) -> list[str]:
+        """All names of the notebook."""
+        return list(self._state)
+
+    def tools(self) -> list[str]:
+        """Names of what can be called, agents left out."""
+        return [name for name in self._state if callable(value := self._state[name]) and not _is_agent(value)]
+
+    def agents(self) -> list[str]:
+        """Names of living agents."""
+        if self._agents is not None:
+            return list(self._agents())
+        return [name for name in self._state if _is_agent(self._state[name])]
+
+    def models(self) -> list[str]:
+        """What may stand after `--model`."""
+        return ["local", *self._model_ids()]
+
+
+def _complete(context: CompletionContext, known: _Known) -> SimpleMatcherResult:
+    lines = context.full_text.split("\n")
+    before = lines[context.cursor_line][: context.cursor_position]
+    first = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    cell = _CELL.match(lines[first])
+    if cell and context.cursor_line > first:
+        body = "\n".join([*lines[first + 1 : context.cursor_line], before])
+        return _complete_body(body, known)
+    if cell and context.cursor_line == first and cell.end() < len(before):
+        return _complete_options(before[cell.end() :], known)
+    if not cell and (line := _LINE.search(before)):
+        return _complete_command(line["arguments"], known)
+    return _result("", ())
+
+
+def _complete_body(before: str, known: _Known) -> SimpleMatcherResult:
+    name = unfinished_mention(before)
+    if name is None:
+        return _result("", ())
+    return _result(f"@{name}", (f"@{variable}" for variable in known.variables()))
+
+
+def _complete_options(line: str, known: _Known) -> SimpleMatcherResult:
+    """Offers for the end of the option line: a value, where one is due, else options and names."""
+    fragment = _last(_LAST_WORD, line)
+    try:
+        groups = group_words(split_words(line[: len(line) - len(fragment)]))
+    except OptionError:
+        return _result("", ())
+    given = {
+        group.option.field
+        for group in groups
+        if group.option and group.option.kind not in ("names", "settings")
+    }
+    flags = [option.flag for option in OPTIONS if option.field not in given]
+    if fragment.startswith("--"):
+        flag, equals, value = fragment.partition("=")
+        option = next((option for option in OPTIONS if option.flag == flag), None)
+        return _complete_value(option, value, known) if equals and option else _result(fragment, flags)
+    if groups and groups[-1].wants_value and (option := groups[-1].option):
+        taken = {part.strip("@") for word in groups[-1].words for part in word.text.split(",")}
+        return _complete_value(option, fragment, known, taken)
+    has_name = any(group.option is None for group in groups)
+    return _result(fragment, flags if has_name else [*known.agents(), *flags])
+
+
+def _complete_value(
+    option: Option, fragment: str, known: _Known, taken: Container[str] = ()
+) -> SimpleMatcherResult:
+    if option.choices:
+        return _result(fragment, option.choices)
+    if option.kind == "names":
+        earlier = {part.strip("@") for part in fragment.split(",")[:-1]}
+        fragment = _last(_LAST_NAME, fragment)  # commas may join names to one word
+        at = "@" if fragment.startswith("@") else ""
+        return _result(
+            fragment, (at + name for name in known.tools() if name not in taken and name not in earlier)
+        )
+    if option.kind == "model":
+        at_names = (f"@{name}" for name in known.variables())
+        return _result(fragment, at_names if fragment.startswith("@") else known.models())
+    return _result("", ())
+
+
+def _complete_command(line: str, known: _Known) -> SimpleMatcherResult:
+    fragment = _last(_LAST_WORD, line)
+    words = line[: len(line) - len(fragment)].split()
+    if not words:
+        return _result(fragment, LINE_COMMANDS)
+    command = LINE_COMMANDS.get(words[0])
+    if len(words) == 1 and command and command.takes_name:
+        return _result(fragment, known.agents())
+    return _result("", ())
+
+
+def _result(fragment: str, offers: Iterable[str]) -> SimpleMatcherResult:
+    """What fits of `offers`, in their order; nothing of other matchers is mixed in."""
+    folded = fragment.casefold()
+    fitting = [offer for offer in dict.fromkeys(offers) if offer.casefold().startswith(folded)]
+    return {
+        "completions": [SimpleCompletion(text=text, type=_kind(text)) for text in fitting],
+        "matched_fragment": fragment if fitting else "",
+        "suppress": bool(fitting),
+        "ordered": True,
+    }
+
+
+def _kind(text: str) -> str:
+    return "keyword" if text.startswith("--") else "instance" if text.startswith("@") else "text"
+
+
+def _last(pattern: re.Pattern[str], text: str) -> str:
+    match = pattern.search(text)
+    return match[0] if match else ""
+
+
+def _is_agent(value: Value) -> bool:
+    # Looked up, not imported: that room is loaded by the first cell that asks an agent.
+    room = sys.modules.get("agent_magic.agents.multistep")
+    return room is not None and isinstance(value, room.MultiStepAgent)

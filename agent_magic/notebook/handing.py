@@ -1,0 +1,83 @@
+"""What a cell hands to its agent: names sorted into live tools, state variables and pictures.
+
+It must not change the agent, nor any variable.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from agent_magic.agents.multistep import MultiStepAgent
+from agent_magic.core.errors import OptionError
+from agent_magic.core.messages import ImagePart
+from agent_magic.core.values import Value
+from agent_magic.notebook.images import to_image
+from agent_magic.notebook.kernel_state import KernelState
+from agent_magic.tools.builtin import FINAL_ANSWER
+from agent_magic.tools.toolbox import LiveTool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handed:
+    """Names of the notebook as an agent takes them."""
+
+    tools: Mapping[str, LiveTool] = field(default_factory=dict[str, LiveTool])
+    """Callables, by the variable that holds each; looked up anew when called."""
+    variables: Mapping[str, Value] = field(default_factory=dict[str, Value])
+    """Everything else."""
+
+
+def hand_over(state: KernelState, names: Iterable[str], *, source: str) -> Handed:
+    """Sort names into tools and state variables.
+
+    Args:
+        state: The notebook's names.
+        names: Those that the cell hands over, without `@`.
+        source: Where they stand, for error texts: `--tools`, or `the task`.
+
+    Raises:
+        OptionError: A name does not exist, is an agent, or is the agents' own.
+    """
+    tools: dict[str, LiveTool] = {}
+    variables: dict[str, Value] = {}
+    for name in names:
+        if name not in state:
+            near = difflib.get_close_matches(name, list(state), n=3)
+            fix = f"Nearest: {', '.join(near)}." if near else "Run the cell that defines it first."
+            raise OptionError(f"%%agent, {source}: there is no variable {name!r}. {fix}")
+        value = state[name]
+        if isinstance(value, MultiStepAgent):
+            raise OptionError(
+                f"%%agent, {source}: `{name}` is an agent, and agents cannot be handed to others yet. "
+                "Hand over functions and variables."
+            )
+        if not callable(value):
+            variables[name] = value
+        elif name == FINAL_ANSWER.name:
+            raise OptionError(
+                f"%%agent, {source}: {name} is the tool by which every agent answers. Give your function another name."
+            )
+        else:
+            tools[name] = LiveTool(name=name, state=state)
+    return Handed(tools=tools, variables=variables)
+
+
+def all_variables(state: KernelState, without: Iterable[str]) -> list[str]:
+    """Names of the notebook's data, for an agent that may use all of it: no callables, no modules."""
+    left_out = set(without)
+    return [
+        name
+        for name in state
+        if name not in left_out
+        and not name.startswith("_")
+        and not callable(state[name])
+        and type(state[name]).__name__ != "module"
+    ]
+
+
+def pictures(variables: Mapping[str, Value]) -> list[ImagePart]:
+    """The variables that are pictures, as a model that sees gets them."""
+    drawn = ((name, to_image(value)) for name, value in variables.items())
+    return [ImagePart(image=image, name=name) for name, image in drawn if image is not None]

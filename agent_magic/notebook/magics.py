@@ -1,0 +1,94 @@
+"""`%%agent` and `%agent` as IPython knows them, and all that loading puts on a shell.
+
+It must stay light: whatever runs an agent is imported with the first cell that asks for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
+from traitlets import Bool, Enum, Int, Unicode
+
+from agent_magic.core.errors import DefinitionError
+from agent_magic.notebook import completion, formatters
+from agent_magic.notebook.options import help_text, parse_command, parse_line
+
+
+@magics_class
+class AgentMagics(Magics):
+    """Settings of all `%%agent` cells: `%config AgentMagics.model = "openai/…"`."""
+
+    model = Unicode(
+        "", help="Model of agents that name none: provider/name, or local. Empty: chosen as documented."
+    ).tag(config=True)
+    max_steps = Int(20, min=1, help="Steps that a run may make.").tag(config=True)
+    max_tool_threads = Int(128, min=1, help="Tool calls of one turn that run side by side.").tag(config=True)
+    state = Enum(
+        ["named", "all"],
+        "named",
+        help="What a model can refer to: names given or mentioned, or all variables.",
+    ).tag(config=True)
+    images = Enum(["auto", "none"], "auto", help="Send mentioned images to models that see, or never.").tag(
+        config=True
+    )
+    instructions = Unicode("", help="Added to the system prompt of agents that have no instructions.").tag(
+        config=True
+    )
+    quiet = Bool(False, help="Show header and answer only.").tag(config=True)
+    raise_unanswered = Bool(
+        None,
+        allow_none=True,
+        help="Raise RunNotAnswered for a run without an answer: True, False, or None for only where no person can look.",
+    ).tag(config=True)
+    references = Enum(
+        ["typed", "exact"],
+        "typed",
+        help="typed: a bare word is a variable only where the parameter's type says so. exact: wherever it equals an open name.",
+    ).tag(config=True)
+
+    @no_var_expand
+    @cell_magic("agent")
+    def agent_cell(self, line: str, cell: str) -> Any:
+        """Run an agent on the task in the cell. Replaced by the options' own help below."""
+        # The one seam: templates, schemas, YAML and the agents cost ten times what loading may.
+        from agent_magic.notebook.session import run_cell  # noqa: PLC0415
+
+        try:
+            return run_cell(self, parse_line(line), cell)
+        except DefinitionError as error:
+            # IPython shows one line for `UsageError` itself; a subclass gets a whole traceback.
+            raise UsageError(error.message) from None
+
+    @no_var_expand
+    @line_magic("agent")
+    def agent_line(self, line: str) -> None:
+        """Look at agents: `%agent help` lists what there is."""
+        from agent_magic.notebook.line_magic import run_command  # noqa: PLC0415 - the same seam
+
+        try:
+            run_command(self, *parse_command(line))
+        except DefinitionError as error:
+            raise UsageError(error.message) from None
+
+
+AgentMagics.agent_cell.__doc__ = help_text()
+
+
+def load(shell: Any) -> None:
+    """Put magics, completion and formatters on a shell; what was there of ours is replaced."""
+    unload(shell)
+    shell.register_magics(AgentMagics(shell=shell))
+    completion.install(shell)
+    formatters.install(shell)
+
+
+def unload(shell: Any) -> None:
+    """Take all of it off again."""
+    formatters.uninstall(shell)
+    completion.uninstall(shell)
+    for kind in ("cell", "line"):
+        shell.magics_manager.magics[kind].pop("agent", None)
+    shell.magics_manager.registry.pop(AgentMagics.__name__, None)
+    shell.configurables[:] = [c for c in shell.configurables if type(c).__name__ != AgentMagics.__name__]

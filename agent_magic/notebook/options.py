@@ -1,0 +1,334 @@
+"""The options of `%%agent` and the commands of `%agent`: one table for parser, help and completion.
+
+It must not look into the namespace: whether a name exists is for whoever uses the options to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from agent_magic.core.errors import OptionError
+from agent_magic.core.state import Scope
+from agent_magic.core.values import Value
+from agent_magic.notebook.kernel_state import is_kernel_internal
+from agent_magic.notebook.option_values import (
+    Word,
+    nearest_option,
+    nearest_part,
+    parse_choice,
+    parse_model,
+    parse_name,
+    parse_names,
+    parse_settings,
+    parse_text,
+    parse_whole_number,
+    shown,
+    split_words,
+)
+
+DEFAULT_NAME = "agent"
+"""The agent that is asked where no NAME is given."""
+
+ImageSetting = Literal["auto", "none"]
+_Kind = Literal["flag", "text", "number", "choice", "model", "name", "names", "settings"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentOptions:
+    """What stands on one `%%agent` line; None, or False for a switch, where it was not given."""
+
+    name: str | None = None
+    tools: tuple[str, ...] | None = None
+    """Without the `@`."""
+    state: Scope | None = None
+    model: str | None = None
+    """`provider/name`, `local`, or `@m` for the live Model object m."""
+    model_args: Mapping[str, Value] | None = None
+    max_steps: int | None = None
+    max_tool_threads: int | None = None
+    images: ImageSetting | None = None
+    as_name: str | None = None
+    new: bool = False
+    define: bool = False
+    description: str | None = None
+    instructions: str | None = None
+    raises: bool | None = None
+    """True for `--raise`, False for `--no-raise`."""
+    quiet: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One option, as the parser, the help and the completion need it."""
+
+    flag: str
+    field: str
+    """The field of `AgentOptions` that it fills."""
+    kind: _Kind
+    help: str
+    value: str = ""
+    """What stands for the value in the help; empty for a switch."""
+    default: str = ""
+    """As a person reads it; empty if there is none."""
+    choices: tuple[str, ...] = ()
+    switch_value: bool = True
+    is_one_cell: bool = False
+    """It holds for one cell only; any other stays the agent's until given again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineCommand:
+    """One command of `%agent`."""
+
+    name: str
+    help: str
+    takes_name: bool = False
+    """It may be followed by the NAME of an agent."""
+
+
+OPTIONS: tuple[Option, ...] = (
+    Option(flag="--tools", field="tools", kind="names", value="NAME…", help="functions it may call, variables it may use; with or without @"),
+    Option(flag="--state", field="state", kind="choice", value="named|all", choices=("named", "all"), default="named",
+           help="named: only names handed over; all: every variable of the notebook"),
+    Option(flag="--model", field="model", kind="model", value="ID", default="see %agent models", help="provider/name, local, or @m for a Model object m"),
+    Option(flag="--model-args", field="model_args", kind="settings", value="k=v,…", help="passed to the model, such as temperature=0"),
+    Option(flag="--max-steps", field="max_steps", kind="number", value="N", default="20", help="steps of one run; then it must answer"),
+    Option(flag="--max-tool-threads", field="max_tool_threads", kind="number", value="N", default="128", help="tool calls that may run side by side"),
+    Option(flag="--images", field="images", kind="choice", value="auto|none", choices=("auto", "none"), default="auto",
+           help="auto: a model that sees is sent the images you mention"),
+    Option(flag="--as", field="as_name", kind="name", value="NAME", is_one_cell=True, help="bind the answer to this variable"),
+    Option(flag="--new", field="new", kind="flag", is_one_cell=True, help="start afresh: forget memory, options and tools"),
+    Option(flag="--define", field="define", kind="flag", is_one_cell=True, help="make or change the agent, run nothing; the body is its instructions"),
+    Option(flag="--description", field="description", kind="text", value="TEXT", help="what this agent is for"),
+    Option(flag="--instructions", field="instructions", kind="text", value="TEXT", help="how it should work, for every task"),
+    Option(flag="--raise", field="raises", kind="flag", is_one_cell=True, default="on where the front end takes no input",
+           help="a run without an answer is an error of the cell"),
+    Option(flag="--no-raise", field="raises", kind="flag", switch_value=False, is_one_cell=True, help="a run without an answer is no error"),
+    Option(flag="--quiet", field="quiet", kind="flag", is_one_cell=True, help="show the header and the answer only"),
+)  # fmt: skip
+_BY_FLAG: Mapping[str, Option] = {option.flag: option for option in OPTIONS}
+
+STICKY: tuple[str, ...] = tuple(option.field for option in OPTIONS if not option.is_one_cell)
+"""Fields that stay the agent's until given again or `--new`."""
+ONE_CELL: tuple[str, ...] = tuple(dict.fromkeys(option.field for option in OPTIONS if option.is_one_cell))
+"""Fields that hold for one cell only."""
+
+LINE_COMMANDS: Mapping[str, LineCommand] = {
+    command.name: command
+    for command in (
+        LineCommand(name="list", help="the agents of this notebook"),
+        LineCommand(name="tools", takes_name=True, help="what an agent may call, as the model is told of it"),
+        LineCommand(name="steps", takes_name=True, help="what an agent remembers, step by step"),
+        LineCommand(
+            name="reset", takes_name=True, help="forget an agent's memory; its options and tools stay"
+        ),
+        LineCommand(name="models", help="which models can run here, and why one is chosen"),
+        LineCommand(name="help", help="this text"),
+    )
+}
+
+
+def parse_line(line: str) -> AgentOptions:
+    """What a `%%agent` line says.
+
+    Raises:
+        OptionError: Something on it cannot be; the text is whole, for a `UsageError`.
+    """
+    values: dict[str, Value] = {}
+    for group in group_words(split_words(line)):
+        if group.option is None:
+            values["name"] = _parse_agent_name(group.words[0], values.get("name"))
+        else:
+            _enter(values, group.option, group.words)
+    options = AgentOptions(**values)
+    _check_together(options)
+    return options
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordGroup:
+    """An option with the words that belong to it, or one word that belongs to none."""
+
+    option: Option | None
+    words: list[Word] = field(default_factory=list)
+
+    @property
+    def wants_value(self) -> bool:
+        """Whether the next word belongs here, unless it is an option."""
+        if self.option is None or self.option.kind == "flag":
+            return False
+        return self.option.kind == "names" or not self.words
+
+
+def group_words(words: Iterable[Word]) -> list[WordGroup]:
+    """The words of a line, each with the option it belongs to.
+
+    Raises:
+        OptionError: There is no such option.
+    """
+    groups: list[WordGroup] = []
+    for word in words:
+        last = groups[-1] if groups else None
+        # A single value may begin with one dash, as -1 does; to begin with two it needs quotes.
+        is_value = not word.is_option or (
+            last is not None and not last.words and not word.raw.startswith("--")
+        )
+        if last is not None and last.wants_value and is_value:
+            last.words.append(word)
+        elif word.is_option:
+            flag, equals, value = word.raw.partition("=")
+            groups.append(WordGroup(option=_find_option(flag), words=[Word(raw=value)] if equals else []))
+        else:
+            groups.append(WordGroup(option=None, words=[word]))
+    return groups
+
+
+def parse_command(line: str) -> tuple[str, tuple[str, ...]]:
+    """The command on a `%agent` line and its arguments; `help` if the line is empty.
+
+    Raises:
+        OptionError: There is no such command, or it takes fewer words.
+    """
+    words = [word.text for word in split_words(line)]
+    if not words:
+        return "help", ()
+    name, *arguments = words
+    command = LINE_COMMANDS.get(name)
+    if command is None:
+        near = nearest_part(name.lower(), LINE_COMMANDS)
+        raise OptionError(
+            f"%agent: unknown command {shown(name)}.{near} Commands: {', '.join(LINE_COMMANDS)}.\n"
+            "To give an agent a task, write %%agent NAME (two %) with the task on the lines below."
+        )
+    if len(arguments) > command.takes_name:
+        form = f"%agent {name} [NAME]" if command.takes_name else f"%agent {name}"
+        raise OptionError(
+            f"%agent {name}: {shown(arguments[command.takes_name])} is one word too many. Write {form}."
+        )
+    return name, tuple(argument.removeprefix("@") for argument in arguments)
+
+
+def help_text() -> str:
+    """What `%agent help` and `%%agent?` show: each option and command with one line."""
+    rows = [(f"{option.flag} {option.value}".rstrip(), _help_of(option)) for option in OPTIONS]
+    commands = [
+        (f"%agent {c.name}{' [NAME]' if c.takes_name else ''}", c.help) for c in LINE_COMMANDS.values()
+    ]
+    return "\n".join(
+        [
+            "%%agent [NAME] [options]",
+            "the task, in the lines below",
+            "",
+            f"NAME is the variable that holds the agent [{DEFAULT_NAME}]; the same NAME goes on with the same memory.",
+            "In the task, @name hands over a function (as a tool) or a variable; \\@name is plain text.",
+            "",
+            "Options [default]; those marked * hold for one cell, the others stay the agent's:",
+            *_columns(rows),
+            "",
+            "Commands:",
+            *_columns(commands),
+        ]
+    )
+
+
+def _find_option(flag: str) -> Option:
+    if flag not in _BY_FLAG:
+        near = nearest_option(flag, _BY_FLAG)
+        raise OptionError(f"%%agent: unknown option {shown(flag)}.{near} %agent help lists all.")
+    return _BY_FLAG[flag]
+
+
+def _enter(values: dict[str, Value], option: Option, words: list[Word]) -> None:
+    """Put what an option says into `values`."""
+    flag, key = option.flag, option.field
+    if option.kind == "flag":
+        if words:
+            raise OptionError(
+                f"%%agent {flag}: it takes no value, but has {shown(words[0].text)}. Write {flag} alone."
+            )
+        if values.get(key, option.switch_value) != option.switch_value:
+            raise OptionError("%%agent: --raise and --no-raise are given together. Write one of them.")
+        values[key] = option.switch_value
+        return
+    if not words or not words[0].raw:
+        raise OptionError(f"%%agent {flag}: its value is missing. Write {flag} {option.value}.")
+    value = _parse_value(option, words)
+    if option.kind == "names":
+        value = tuple(dict.fromkeys([*values.get(key, ()), *value]))
+    elif option.kind == "settings":
+        value = {**values.get(key, {}), **value}
+    values[key] = value
+
+
+def _parse_value(option: Option, words: list[Word]) -> Value:
+    flag, word = option.flag, words[0]
+    match option.kind:
+        case "names":
+            return parse_names(flag, words)
+        case "settings":
+            return parse_settings(flag, word)
+        case "number":
+            return parse_whole_number(flag, word)
+        case "choice":
+            return parse_choice(flag, word, option.choices)
+        case "model":
+            return parse_model(flag, word)
+        case "name":
+            return parse_name(f"%%agent {flag}", word)
+        case "text" | "flag":
+            return parse_text(flag, word)
+
+
+def _parse_agent_name(word: Word, earlier: str | None) -> str:
+    if earlier is not None:
+        flag = f"--{word.text}"
+        if flag in _BY_FLAG:
+            raise OptionError(f"%%agent: {shown(word.text)} is one word too many. As an option it is {flag}.")
+        raise OptionError(
+            f"%%agent: {shown(word.text)} is one word too many after the name {earlier!r}. "
+            "The task goes on the lines below; a value with spaces goes in quotes."
+        )
+    name = parse_name("%%agent", word)
+    if name in LINE_COMMANDS:
+        raise OptionError(
+            f"%%agent: {name!r} is a command of %agent, so no agent can have this name. Choose another; "
+            f"for the command write %agent {name} (one %)."
+        )
+    if is_kernel_internal(name):
+        raise OptionError(
+            f"%%agent: {name!r} belongs to Python and IPython. Choose another name, such as analyst."
+        )
+    return name
+
+
+def _check_together(options: AgentOptions) -> None:
+    """Refuse what no cell can mean."""
+    name = options.name or DEFAULT_NAME
+    if name in (options.tools or ()):
+        raise OptionError(
+            f"%%agent --tools: {name!r} is the agent itself. Give the agent or the tool another name."
+        )
+    if options.as_name is None:
+        return
+    if options.as_name == name:
+        raise OptionError(f"%%agent --as: {name!r} is the agent itself. Choose another name for the answer.")
+    if is_kernel_internal(options.as_name):
+        raise OptionError(
+            f"%%agent --as: {options.as_name!r} belongs to Python and IPython. Choose another name."
+        )
+    if options.define:
+        raise OptionError(
+            "%%agent: --as binds an answer, and with --define nothing is run. Leave out one of them."
+        )
+
+
+def _help_of(option: Option) -> str:
+    text = f"{option.help} [{option.default}]" if option.default else option.help
+    return f"* {text}" if option.is_one_cell else f"  {text}"
+
+
+def _columns(rows: list[tuple[str, str]]) -> list[str]:
+    width = max(len(left) for left, _ in rows)
+    return [f"  {left:<{width}}  {right}" for left, right in rows]

@@ -1,0 +1,136 @@
+"""What a `%%agent` cell does, from its first line to its value.
+
+The one place that sees the cell, the notebook's names, the agent and the view at once. It must
+not act for the agent: what a step does is the agents' business.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agent_magic.agents.multistep import MultiStepAgent
+from agent_magic.agents.printed import CURRENT_SINK, open_sinks
+from agent_magic.core.errors import OptionError, RunNotAnswered
+from agent_magic.core.result import RunResult
+from agent_magic.core.text import first_line
+from agent_magic.core.values import describe
+from agent_magic.notebook.answers import show_answer, takes_input
+from agent_magic.notebook.building import change_agent, keeping_of, living_agent, new_agent
+from agent_magic.notebook.cards import show_defined
+from agent_magic.notebook.display import show_run
+from agent_magic.notebook.handing import Handed, all_variables, hand_over, pictures
+from agent_magic.notebook.kernel_state import KernelState
+from agent_magic.notebook.mentions import Mentions, parse_mentions
+from agent_magic.notebook.options import DEFAULT_NAME, AgentOptions
+from agent_magic.notebook.prints import PrintRouter
+
+
+def run_cell(magics: Any, options: AgentOptions, body: str) -> Any:
+    """Do what a `%%agent` cell says; the value of the answer is the value of the cell.
+
+    Raises:
+        OptionError: The cell asks for something that cannot be; nothing was touched.
+        KeyboardInterrupt: The run was interrupted; it is recorded and shown.
+        RunNotAnswered: It ended otherwise without an answer, and nobody is there to see it.
+    """
+    state = KernelState(magics.shell)
+    name = options.name or DEFAULT_NAME
+    agent = living_agent(state, name)
+    if options.define:
+        return _define(magics, state, agent, options, body)
+    if not body.strip():
+        raise OptionError(
+            f"%%agent {name}: the task is empty. Write what {name} is to do below the first line, "
+            "or add --define to make the agent without a task."
+        )
+    mentions = parse_mentions(body, state)
+    mentioned = hand_over(state, mentions.names, source="the task")
+    given = hand_over(state, options.tools or (), source="--tools")
+    _check_name(name, [*mentions.names, *given.tools, *given.variables])
+    if agent is None or options.new:
+        agent = new_agent(magics, state, name)
+    warnings = _tell_mentions(mentions) + change_agent(
+        magics, state, agent, options, given=given, mentioned=mentioned
+    )
+    if options.as_name is not None and options.as_name in state:
+        before = describe(state[options.as_name], 80)
+        warnings.append(f"--as {options.as_name} takes the place of your {first_line(str(before))}.")
+    state.bind(name, agent)
+    variables = {**mentioned.variables, **given.variables}
+    images = pictures(variables) if keeping_of(agent, state).images == "auto" else []
+    if images and not agent.model.capabilities.images:
+        images = []
+    if agent.state.scope == "all":
+        variables = {**{key: state[key] for key in all_variables(state, without=[name])}, **variables}
+    result: RunResult | None = None
+    try:
+        with PrintRouter(CURRENT_SINK, open_sinks):
+            result = show_run(
+                magics.shell,
+                agent,
+                agent.stream(mentions.text.rstrip("\r\n"), reset=False, images=images, variables=variables),
+                reason=keeping_of(agent, state).reason,
+                warnings=warnings,
+                quiet=options.quiet or magics.quiet,
+            )
+    finally:
+        # Whatever happened, the name that the cell promised is there for the next one.
+        if options.as_name is not None:
+            is_answered = result is not None and result.status == "answered"
+            state.bind(options.as_name, result.value if result is not None and is_answered else None)
+    return _end_cell(magics, options, agent, result)
+
+
+def _end_cell(magics: Any, options: AgentOptions, agent: MultiStepAgent, result: RunResult) -> Any:
+    if result.status == "answered":
+        return show_answer(magics.shell, result.value)
+    said = result.error.message if result.error else ""
+    if result.status == "interrupted":
+        raise KeyboardInterrupt(said)  # always, so that Run All stops
+    wanted = options.raises if options.raises is not None else magics.raise_unanswered
+    if wanted or (wanted is None and not takes_input(magics.shell)):
+        why = "its step limit was reached" if result.status == "max_steps" else "its run failed"
+        because = f": {first_line(said, 300)}" if said else ""
+        raise _one_line(
+            RunNotAnswered(
+                f"{agent.name} gave no answer, {why}{because} ({agent.name}.result has every step)", result
+            )
+        )
+    return None
+
+
+def _one_line(error: RunNotAnswered) -> RunNotAnswered:
+    """The error as one line: IPython asks it for its own traceback, and our frames say nothing."""
+    lines = [f"{type(error).__name__}: {error.message}"]
+    error._render_traceback_ = lambda: lines  # type: ignore[attr-defined] # the name is IPython's protocol
+    return error
+
+
+def _define(
+    magics: Any, state: KernelState, agent: MultiStepAgent | None, options: AgentOptions, body: str
+) -> None:
+    """Make or change the agent and run nothing; its model waits for the first run, unless it is named."""
+    name = options.name or DEFAULT_NAME
+    given = hand_over(state, options.tools or (), source="--tools")
+    _check_name(name, [*given.tools, *given.variables])
+    if agent is None or options.new:
+        agent = new_agent(magics, state, name)
+    warnings = change_agent(magics, state, agent, options, given=given, mentioned=Handed())
+    if body.strip():
+        agent.instructions = body.strip()
+    for key in given.variables:
+        agent.state.open(key)
+    state.bind(name, agent)
+    show_defined(magics.shell, agent, warnings)
+
+
+def _check_name(name: str, taken: list[str]) -> None:
+    if name in taken:
+        raise OptionError(
+            f"`{name}` is a tool or mention of this cell, so the agent needs another name. Write %%agent NAME."
+        )
+
+
+def _tell_mentions(mentions: Mentions) -> list[str]:
+    near = [str(miss) for miss in mentions.near_misses]
+    return [*near, *mentions.hints]

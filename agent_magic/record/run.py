@@ -1,0 +1,199 @@
+"""A finished run as a `RunRecord` that fits into a notebook.
+
+It must not draw, nor write to a disk.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Sequence
+from typing import TypeVar, cast
+
+from agent_magic.core.result import RunResult
+from agent_magic.core.steps import ActionStep, TaskStep
+from agent_magic.core.values import Value, describe, safe_repr, to_text
+from agent_magic.core.version import __version__
+from agent_magic.record.clean import cut_text, redact_plain, stored_size, to_plain
+from agent_magic.record.schema import VERSION, AnswerRecord, RunRecord, Status, StepRecord
+from agent_magic.record.step import Limits, cut_error, cut_step, to_error, to_seconds, to_usage, to_whole_step
+
+MAX_BYTES = 400_000
+"""The most that a record takes in a notebook file."""
+_LIMITS = (
+    Limits(chars=8_000),
+    Limits(chars=4_000),
+    Limits(chars=2_000),
+    Limits(chars=1_000),
+    Limits(chars=500),
+    Limits(chars=200),
+    Limits(chars=80, items=20),
+    Limits(chars=80, steps=400, items=10),
+    Limits(chars=80, steps=200, items=5),
+    Limits(chars=80, steps=100, items=5),
+    Limits(chars=80, steps=30, items=2),
+    Limits(chars=80, steps=6, items=2),
+)
+LOOSEST = _LIMITS[0]
+# The task and the answer are what a record is opened for: they are cut less than the steps.
+_SHORTEST_ANSWER = 4_000
+_MAX_VARIABLES = 30
+_MAX_WARNINGS = 10
+_PLAIN_CONTAINERS = (dict, list, tuple)
+_Step = TypeVar("_Step", ActionStep, StepRecord)
+
+
+def to_record(result: RunResult, *, reason: str | None = None, warnings: Sequence[str] = ()) -> RunRecord:
+    """A run as plain JSON of at most 400 kB in a notebook file; the same run gives the same bytes.
+
+    `reason` says why this model was chosen; `warnings` stand in the header, such as a near miss
+    of a variable's name.
+    """
+    task = next((step for step in result.steps if isinstance(step, TaskStep)), TaskStep(task=result.task))
+    head = to_head(
+        run_id=result.run_id,
+        agent=result.agent_name,
+        model=result.model_id,
+        max_steps=result.max_steps,
+        task=task,
+        started=result.timing.start,
+        reason=reason,
+        warnings=warnings,
+    )
+    actions = result.actions
+    whole = head | {
+        "status": result.status,
+        "n_steps": len(actions),
+        "duration_s": to_seconds(result.timing.duration_s),
+        "usage": to_usage(result.usage),
+        "answer": redact_plain(_to_answer(result.value, result.status)),
+        "error": redact_plain(to_error(result.error)) if result.error else None,
+        "steps": [to_whole_step(step) for step in _ends(actions, LOOSEST.steps)],
+    }
+    return _fit(cast("RunRecord", whole))
+
+
+def to_head(
+    *,
+    run_id: str,
+    agent: str,
+    model: str,
+    max_steps: int,
+    task: TaskStep,
+    started: float,
+    reason: str | None,
+    warnings: Sequence[str],
+) -> RunRecord:
+    """The record of a run in which nothing has happened yet."""
+    texts = redact_plain(
+        {
+            "run_id": run_id,
+            "agent": agent,
+            "model": model,
+            "why": reason,
+            "task": task.task,
+            "images": [
+                f"@{image.name}" if image.name else str(describe(image.image, 80))
+                for image in task.images[:_MAX_VARIABLES]
+            ],
+            "variables": [
+                {"name": variable.name, "description": str(variable.description)}
+                for variable in task.variables[:_MAX_VARIABLES]
+            ],
+            "warnings": list(warnings[:_MAX_WARNINGS]),
+        }
+    )
+    return cast(
+        "RunRecord",
+        {
+            "version": VERSION,
+            "agent_magic": __version__,
+            "mode": "tools",
+            "status": "running",
+            "max_steps": max_steps,
+            "n_steps": 0,
+            "started": _to_utc(started),
+            "duration_s": 0.0,
+            "usage": to_usage(None),
+            "steps": [],
+            "steps_left_out": 0,
+            "answer": None,
+            "error": None,
+            **texts,
+        },
+    )
+
+
+def cut_head(record: RunRecord, limits: Limits) -> RunRecord:
+    """A copy of `record` in which all but the steps is within `limits`."""
+    cut = record.copy()
+    longest = max(4 * limits.chars, _SHORTEST_ANSWER)
+    short = min(limits.chars, 600)
+    for key in ("run_id", "agent", "model"):
+        cut[key] = cut_text(record[key], 200)
+    cut["task"] = cut_text(record["task"], longest)
+    cut["why"] = None if record["why"] is None else cut_text(record["why"], short)
+    cut["images"] = [cut_text(image, 200) for image in record["images"]]
+    cut["warnings"] = [cut_text(warning, short) for warning in record["warnings"]]
+    cut["variables"] = [
+        {"name": cut_text(variable["name"], 80), "description": cut_text(variable["description"], short)}
+        for variable in record["variables"]
+    ]
+    if record["error"]:
+        cut["error"] = cut_error(record["error"], max(limits.chars, 1_000))
+    if record["answer"]:
+        answer = record["answer"].copy()
+        answer["type"] = cut_text(answer["type"], 80)
+        if "shape" in answer:
+            answer["shape"] = cut_text(answer["shape"], 80)
+        answer["text"] = cut_text(answer["text"], longest)
+        cut["answer"] = answer
+    return cut
+
+
+def _fit(whole: RunRecord) -> RunRecord:
+    record = whole
+    for limits in _LIMITS:
+        record = cut_head(whole, limits)
+        record["steps"] = [cut_step(step, limits) for step in _ends(whole["steps"], limits.steps)]
+        record["steps_left_out"] = whole["n_steps"] - len(record["steps"])
+        if stored_size(record) <= MAX_BYTES:
+            break
+    return record
+
+
+def _ends(steps: Sequence[_Step], max_steps: int) -> Sequence[_Step]:
+    """The first third and the last two of `max_steps`: a run is best understood from its end."""
+    if len(steps) <= max_steps:
+        return steps
+    n_first = max_steps // 3
+    return [*steps[:n_first], *steps[n_first - max_steps :]]
+
+
+def _to_answer(value: Value, status: Status) -> AnswerRecord | None:
+    if value is None and status != "answered":
+        return None
+    type_name = type(value).__name__
+    if isinstance(value, str):
+        return {"type": type_name, "text": str.__str__(value)}
+    if isinstance(value, _PLAIN_CONTAINERS):
+        plain = to_plain(value)
+        text = json.dumps(plain, ensure_ascii=False)
+        text = text if len(text) <= 100 else json.dumps(plain, ensure_ascii=False, indent=2)
+        return {"type": type_name, "shape": describe(value, 80).shape, "text": text}
+    description = describe(value, LOOSEST.chars)
+    if description.shape:
+        return {"type": type_name, "shape": description.shape, "text": description.preview}
+    return {"type": type_name, "text": _to_line(value)}
+
+
+def _to_line(value: Value) -> str:
+    try:
+        return to_text(value)
+    except Exception:  # noqa: BLE001 - the person's own `__str__` may raise anything
+        return safe_repr(value)
+
+
+def _to_utc(seconds: float) -> str:
+    moment = dt.datetime.fromtimestamp(seconds, dt.UTC)
+    return moment.isoformat(timespec="milliseconds")

@@ -1,0 +1,196 @@
+"""What stands in a record: a run as plain JSON, and the small records of an agent and of a tool.
+
+It must not build a record nor draw one: it is the contract between those that do.
+
+A key that is `NotRequired` is left out when there is nothing to say, so that long runs stay small.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
+
+from agent_magic.core.result import RunStatus
+
+RUN_MIME = "application/vnd.agent-magic.run.v1+json"
+"""The MIME type of a `RunRecord` in a notebook's output."""
+VERSION = 1
+
+Json: TypeAlias = Any
+"""None, bool, int, finite float, str, and lists and string-keyed dicts of these."""
+Status = Literal["running"] | RunStatus
+
+
+class UsageRecord(TypedDict):
+    """Tokens and money; None is unknown."""
+
+    input_tokens: int | None
+    output_tokens: int | None
+    cached_tokens: int | None
+    reasoning_tokens: int | None
+    cost_usd: float | None
+
+
+class ErrorRecord(TypedDict):
+    """What went wrong."""
+
+    kind: str
+    message: str
+
+
+class ValueRecord(TypedDict):
+    """A live value in words."""
+
+    type: str
+    shape: NotRequired[str]
+    preview: NotRequired[str]
+
+
+class CallRecord(TypedDict):
+    """One tool call and what became of it."""
+
+    id: str
+    name: str
+    arguments: dict[str, Json] | str
+    """As the model wrote them; the raw text if it could not be read."""
+    observation: NotRequired[str]
+    error: NotRequired[ErrorRecord]
+    notes: NotRequired[list[str]]
+    printed: NotRequired[str]
+    bound_to: NotRequired[str]
+    duration_s: NotRequired[float]
+    output: NotRequired[ValueRecord]
+    """What was returned; `preview` only where the observation does not show it."""
+
+
+class StepRecord(TypedDict):
+    """One action step."""
+
+    step_number: int
+    duration_s: float
+    thought: NotRequired[str]
+    reasoning: NotRequired[str]
+    calls: NotRequired[list[CallRecord]]
+    calls_left_out: NotRequired[int]
+    error: NotRequired[ErrorRecord]
+    usage: NotRequired[UsageRecord]
+    is_final_answer: NotRequired[bool]
+
+
+class VariableRecord(TypedDict):
+    """A variable that the task mentions."""
+
+    name: str
+    description: str
+
+
+class AnswerRecord(TypedDict):
+    """The value that the run ended with."""
+
+    type: str
+    shape: NotRequired[str]
+    text: str
+    """The text itself, JSON for plain data, a description for other objects."""
+
+
+class WaitRecord(TypedDict):
+    """A pause before the model is asked again."""
+
+    reason: str
+    delay_s: float
+    attempt: int
+
+
+class NowRecord(TypedDict):
+    """What happens at the moment in a run that goes on."""
+
+    step_number: int
+    doing: Literal["thinking", "calling", "waiting"]
+    thought: NotRequired[str]
+    """The newest part of what the model writes."""
+    reasoning: NotRequired[str]
+    calls: NotRequired[list[CallRecord]]
+    """Calls of this step; those without `observation` and `error` are still running."""
+    running: NotRequired[list[str]]
+    """Ids of the calls that are running."""
+    waiting: NotRequired[WaitRecord]
+
+
+class RunRecord(TypedDict):
+    """A run: what its four forms in a notebook are drawn from."""
+
+    version: int
+    agent_magic: str
+    run_id: str
+    agent: str
+    model: str
+    why: str | None
+    """Why this model was chosen."""
+    mode: Literal["tools"]
+    status: Status
+    max_steps: int
+    n_steps: int
+    """Action steps made, also those that are left out of `steps`."""
+    started: str
+    """ISO 8601, UTC."""
+    duration_s: float
+    usage: UsageRecord
+    task: str
+    images: list[str]
+    variables: list[VariableRecord]
+    warnings: list[str]
+    steps: list[StepRecord]
+    """In order; of a very long run the first and the last ones."""
+    steps_left_out: int
+    answer: AnswerRecord | None
+    """None if there is no value; at `max_steps` a best guess."""
+    error: ErrorRecord | None
+    now: NotRequired[NowRecord]
+    """While it runs only."""
+
+
+class ToolLineRecord(TypedDict):
+    """A tool in the list of an agent."""
+
+    name: str
+    description: str
+
+
+class AgentRecord(TypedDict):
+    """An agent, as its card shows it."""
+
+    name: str
+    model: str
+    why: str | None
+    tools: list[ToolLineRecord]
+    settings: dict[str, Json]
+    n_runs: int
+    n_steps: int
+    last_status: Status | None
+
+
+class ParameterRecord(TypedDict):
+    """One parameter of a tool."""
+
+    name: str
+    type: str
+    description: str
+    is_required: bool
+    default: NotRequired[str]
+
+
+class ExampleRecord(TypedDict):
+    """A worked example of a call."""
+
+    task: str
+    arguments: dict[str, Json]
+
+
+class ToolRecord(TypedDict):
+    """A tool, as its card shows it."""
+
+    name: str
+    description: str
+    parameters: list[ParameterRecord]
+    examples: list[ExampleRecord]
+    weaknesses: list[str]
+    """What makes it hard to use for a model."""

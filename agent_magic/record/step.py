@@ -1,0 +1,170 @@
+"""One action step as a `StepRecord`: which fields it has and how each is cut.
+
+It must not look at the run around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from agent_magic.core.messages import TokenUsage
+from agent_magic.core.steps import ActionStep, Fault, ToolResult
+from agent_magic.core.values import Value, describe
+from agent_magic.record.clean import cut_arguments, cut_text, redact_plain, to_plain
+from agent_magic.record.schema import CallRecord, ErrorRecord, Json, StepRecord, UsageRecord, ValueRecord
+
+MAX_CALLS = 50
+"""The most calls of a step that a record holds."""
+_NAME_CHARS = 80
+_PREVIEW_CHARS = 600
+_PLAIN = (str, bool, int, float, type(None))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much of a run a record holds."""
+
+    chars: int
+    """Length of a step's text fields; the arguments of one call count as one field."""
+    steps: int = 600
+    items: int = MAX_CALLS
+    """Calls in a step; a call has a fifth as many notes."""
+
+
+def to_step_record(step: ActionStep, limits: Limits) -> StepRecord:
+    """A step as plain JSON: no secrets, every text cut."""
+    return cut_step(to_whole_step(step), limits)
+
+
+def to_whole_step(step: ActionStep) -> StepRecord:
+    """A step as plain JSON without secrets, its texts whole."""
+    record = StepRecord(step_number=step.step_number, duration_s=to_seconds(step.timing.duration_s))
+    if thought := step.model_output[: step.calls_start].strip():
+        record["thought"] = thought
+    if step.reasoning.strip():
+        record["reasoning"] = step.reasoning.strip()
+    if step.tool_results:
+        record["calls"] = [_to_call(result) for result in step.tool_results[:MAX_CALLS]]
+        if len(step.tool_results) > MAX_CALLS:
+            record["calls_left_out"] = len(step.tool_results) - MAX_CALLS
+    if step.fault:
+        record["error"] = to_error(step.fault)
+    if step.token_usage:
+        record["usage"] = to_usage(step.token_usage)
+    if step.is_final_answer:
+        record["is_final_answer"] = True
+    return cast("StepRecord", redact_plain(record))
+
+
+def to_call_record(result: ToolResult, limits: Limits) -> CallRecord:
+    """One tool call as plain JSON: no secrets, every text cut."""
+    return _cut_call(cast("CallRecord", redact_plain(_to_call(result))), limits)
+
+
+def cut_step(step: StepRecord, limits: Limits) -> StepRecord:
+    """A copy of `step` within `limits`."""
+    cut = step.copy()
+    if "thought" in step:
+        cut["thought"] = cut_text(step["thought"], limits.chars)
+    if "reasoning" in step:
+        cut["reasoning"] = cut_text(step["reasoning"], limits.chars)
+    if "error" in step:
+        cut["error"] = cut_error(step["error"], limits.chars)
+    if "calls" in step:
+        calls = step["calls"]
+        cut["calls"] = [_cut_call(call, limits) for call in calls[: limits.items]]
+        if len(calls) > limits.items:
+            cut["calls_left_out"] = step.get("calls_left_out", 0) + len(calls) - limits.items
+    return cut
+
+
+def to_error(fault: Fault) -> ErrorRecord:
+    """An error by kind and text."""
+    return {"kind": fault.kind, "message": fault.message}
+
+
+def cut_error(error: ErrorRecord, max_chars: int) -> ErrorRecord:
+    """A copy of `error` with its text cut."""
+    return {"kind": cut_text(error["kind"], _NAME_CHARS), "message": cut_text(error["message"], max_chars)}
+
+
+def to_usage(usage: TokenUsage | None) -> UsageRecord:
+    """The five figures, unknown ones as None."""
+    return cast("UsageRecord", to_plain((usage or TokenUsage()).to_dict()))
+
+
+def to_seconds(duration_s: float) -> float:
+    """A duration to the millisecond; a clock that was set back counts as 0."""
+    return round(max(duration_s, 0.0), 3)
+
+
+def _to_call(result: ToolResult) -> CallRecord:
+    call = result.call
+    record = CallRecord(id=call.id, name=call.name, arguments=_to_arguments(call.arguments))
+    if result.fault:
+        record["error"] = to_error(result.fault)
+    else:
+        record["observation"] = result.observation
+        record["output"] = _to_output(result.output, result.observation)
+    if result.notes:
+        record["notes"] = list(result.notes)
+    if result.printed:
+        record["printed"] = result.printed.strip("\n")
+    if result.bound_to:
+        record["bound_to"] = result.bound_to
+    if result.timing:
+        record["duration_s"] = to_seconds(result.timing.duration_s)
+    return record
+
+
+def _to_arguments(arguments: Mapping[str, Value] | str | None) -> dict[str, Json] | str:
+    if isinstance(arguments, str):
+        return arguments
+    plain = to_plain(arguments or {})
+    return plain if isinstance(plain, dict) else str(plain)
+
+
+def _to_output(value: Value, observation: str) -> ValueRecord:
+    record = ValueRecord(type=type(value).__name__)
+    if type(value) in _PLAIN:
+        return record
+    description = describe(value, _PREVIEW_CHARS)
+    if description.shape:
+        record["shape"] = description.shape
+    # Plain lists and tables are in the observation already; saying it twice helps nobody.
+    if description.preview and not observation:
+        record["preview"] = description.preview
+    return record
+
+
+def _cut_call(call: CallRecord, limits: Limits) -> CallRecord:
+    cut = call.copy()
+    for key in ("id", "name"):
+        cut[key] = cut_text(call[key], _NAME_CHARS)
+    cut["arguments"] = cut_arguments(call["arguments"], limits.chars)
+    if "observation" in call:
+        cut["observation"] = cut_text(call["observation"], limits.chars)
+    if "printed" in call:
+        cut["printed"] = cut_text(call["printed"], limits.chars)
+    if "bound_to" in call:
+        cut["bound_to"] = cut_text(call["bound_to"], _NAME_CHARS)
+    if "error" in call:
+        cut["error"] = cut_error(call["error"], limits.chars)
+    if "notes" in call:
+        cut["notes"] = [
+            cut_text(note, min(limits.chars, 500)) for note in call["notes"][: max(limits.items // 5, 1)]
+        ]
+    if "output" in call:
+        cut["output"] = _cut_output(call["output"], limits)
+    return cut
+
+
+def _cut_output(output: ValueRecord, limits: Limits) -> ValueRecord:
+    cut = ValueRecord(type=cut_text(output["type"], _NAME_CHARS))
+    if "shape" in output:
+        cut["shape"] = cut_text(output["shape"], _NAME_CHARS)
+    if "preview" in output:
+        cut["preview"] = cut_text(output["preview"], min(limits.chars, _PREVIEW_CHARS))
+    return cut

@@ -1,0 +1,80 @@
+"""The tools every agent may have: `final_answer`, and `peek` into what was too long to tell.
+
+It must not end a run: what a final answer means is the agent's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agent_magic.core.errors import ToolError
+from agent_magic.core.state import AgentState
+from agent_magic.core.values import Value, describe, is_text_like, to_text
+from agent_magic.tools.arguments import PreparedCall
+from agent_magic.tools.callable_tool import CallableTool, tool_from
+from agent_magic.tools.tool import Tool
+
+MOST_CHARS = 8_000
+"""The longest text that `peek` gives, its note included."""
+_LONGEST_NOTE = 400
+_MOST_NAMES = 8
+
+
+def _final_answer(answer: Any) -> Any:
+    """Give the answer to the task and end. Call it once, alone.
+
+    Args:
+        answer: The answer itself: text, a number or other JSON, or "@name" for a variable.
+    """
+    return answer
+
+
+FINAL_ANSWER: Tool = tool_from(_final_answer, name="final_answer")
+"""Takes any value; its result is that value."""
+
+
+class _Peek(CallableTool, is_abstract=True):
+    """`peek` takes names as names: `@obs_1` means the name here, not the text behind it."""
+
+    def prepare(self, arguments: Mapping[str, Value], state: AgentState) -> PreparedCall:
+        """The arguments checked, with no reference replaced."""
+        del state
+        name = arguments.get("name")
+        if isinstance(name, str):
+            arguments = {**arguments, "name": name.removeprefix("@")}
+        return super().prepare(arguments, AgentState())
+
+
+def make_peek(state: AgentState) -> Tool:
+    """A tool that reads on in the text of what `state` has open."""
+
+    def peek(name: str, start: int = 0, length: int = 4_000) -> str:
+        """Read a part of a variable as text, such as an observation that was cut.
+
+        Args:
+            name: obs_1, or another open name.
+            start: First character to read; 0 is the beginning.
+            length: How many characters to read, at most 7600.
+        """
+        try:
+            value = state.lookup(name)
+        except KeyError:
+            raise ToolError(_unknown_name(name, state)) from None
+        text = to_text(value) if is_text_like(value) else str(describe(value, 200_000))
+        start = min(max(start if start >= 0 else len(text) + start, 0), len(text))
+        end = min(len(text), start + max(length, 1), start + MOST_CHARS - _LONGEST_NOTE)
+        note = f"{name}: characters {start} to {end} of {len(text)}."
+        if end < len(text):
+            note += f' Read on with {{"name": "{name}", "start": {end}}}.'
+        return f"{note}\n{text[start:end]}"
+
+    return _Peek(peek, "peek")
+
+
+def _unknown_name(name: str, state: AgentState) -> str:
+    near = state.nearest(name)
+    names = near or state.open_names()[:_MOST_NAMES]
+    if not names:
+        return f"peek: no open variable has the name {name[:200]!r}; none is open. Go on without it."
+    return f'peek: no open variable has the name {name[:200]!r}. {"Nearest" if near else "Open"}: {", ".join(names)}. Call peek with {{"name": "{names[0]}"}}.'

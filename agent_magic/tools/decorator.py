@@ -1,0 +1,76 @@
+"""`@tool`: a function marked and checked as a tool where it is defined; it stays the function it was.
+
+It must not wrap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar, overload
+
+from agent_magic.core.errors import ToolDefinitionError
+from agent_magic.core.messages import ToolExample
+from agent_magic.core.state import is_usable_name
+from agent_magic.core.values import Value
+from agent_magic.tools.callable_tool import ToolOptions, tool_from
+from agent_magic.tools.fingerprint import OPTIONS
+
+_Function = TypeVar("_Function", bound=Callable[..., Value])
+
+
+@overload
+def tool(function: _Function, /) -> _Function: ...
+@overload
+def tool(
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    sequential: bool = False,
+    main_thread: bool = False,
+    examples: Sequence[str | ToolExample] = (),
+) -> Callable[[_Function], _Function]: ...
+def tool(
+    function: _Function | None = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    sequential: bool = False,
+    main_thread: bool = False,
+    examples: Sequence[str | ToolExample] = (),
+) -> _Function | Callable[[_Function], _Function]:
+    """The function itself, checked now, with what is said here kept for when it is a tool.
+
+    Any function can be a tool without this; it is for what hints and docstring cannot say.
+
+    Args:
+        function: The function, where `@tool` has no brackets.
+        name: What models call it; by default the name of the variable that holds it.
+        description: Instead of the docstring's.
+        sequential: Never run it at the same time as another call.
+        main_thread: Run it in the main thread even where tools run in others.
+        examples: Worked examples, as `"task -> call(arg=value)"` or whole.
+
+    Raises:
+        ToolDefinitionError: No right call could be made of it.
+    """
+    if name is not None and not is_usable_name(name):
+        raise ToolDefinitionError(
+            f"@tool: name is {name!r}, which is no Python name.\nWrite letters, digits and _ only"
+        )
+    options = ToolOptions(
+        name=name, description=description, sequential=sequential, main_thread=main_thread, examples=examples
+    )
+
+    def mark(marked: _Function) -> _Function:
+        try:
+            setattr(marked, OPTIONS, options)
+        except AttributeError:
+            raise ToolDefinitionError(
+                f"@tool cannot mark a {type(marked).__name__}: it takes no attributes.\nWrite a function with def around it"
+            ) from None
+        own = str(getattr(marked, "__name__", ""))
+        tool_from(marked, name=name or (own if is_usable_name(own) else "unnamed"))
+        return marked
+
+    return mark if function is None else mark(function)

@@ -1,0 +1,137 @@
+"""Schemas and calls in words, for error texts that a model or an author reads.
+
+It must not decide whether a value fits.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import cast
+
+from agent_magic.core.values import Value, is_json, safe_repr
+from agent_magic.tools.hints import LIVE, LiveType
+
+_ARTICLES = {
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "string": "text",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+_FORMATS = {
+    "date": "a date",
+    "date-time": "a date and time",
+    "time": "a time",
+    "duration": "a duration",
+    "uuid": "a UUID",
+}
+_LONGEST_VALUE = 80
+_MOST_CHOICES = 20
+_MOST_PARAMETERS = 12
+
+
+def to_shape(schema: Value) -> str:
+    """What stands for a value in a call form, such as `integer`, `list of string`, `"teal" | "ochre"`."""
+    if not isinstance(schema, dict):
+        return "any"
+    node = cast("dict[str, Value]", schema)
+    if isinstance(live := node.get(LIVE), LiveType):
+        return f'"@name" of {_article(live.name)}'
+    if "const" in node or "enum" in node:
+        return " | ".join(json.dumps(choice, ensure_ascii=False, default=str) for choice in _choices(node))
+    if alternatives := node.get("anyOf") or node.get("oneOf"):
+        return " or ".join(dict.fromkeys(to_shape(alternative) for alternative in alternatives))
+    kind = node.get("type")
+    if isinstance(kind, list):
+        return " or ".join(cast("list[str]", kind))
+    if kind == "array" and isinstance(node.get("items"), dict):
+        return f"list of {to_shape(node['items'])}"
+    if kind == "array":
+        return "list"
+    if kind == "object" and node.get("properties"):
+        return (
+            "{"
+            + ", ".join(f'"{name}": <{to_shape(inner)}>' for name, inner in node["properties"].items())
+            + "}"
+        )
+    if "$ref" in node:
+        return node["$ref"].rpartition("/")[2]
+    return node.get("format") or kind or "any"
+
+
+def to_expected(schema: Value) -> str:
+    """What a place takes, for a sentence: `an integer`, `one of 'a', 'b'`, `text or null`."""
+    if not isinstance(schema, dict):
+        return "any value"
+    node = cast("dict[str, Value]", schema)
+    if isinstance(live := node.get(LIVE), LiveType):
+        return f'"@name" of {_article(live.name)}'
+    if "const" in node or "enum" in node:
+        choices = ", ".join(repr(choice) for choice in _choices(node))
+        return choices if "const" in node else f"one of {choices}"
+    if alternatives := node.get("anyOf") or node.get("oneOf"):
+        return " or ".join(dict.fromkeys(to_expected(alternative) for alternative in alternatives))
+    kind = node.get("type")
+    if isinstance(kind, list):
+        return " or ".join(_ARTICLES.get(one, one) for one in cast("list[str]", kind))
+    if kind == "array" and isinstance(node.get("items"), dict):
+        return f"a list of {to_shape(node['items'])}"
+    if "$ref" in node:
+        return f"a {node['$ref'].rpartition('/')[2]}"
+    if "format" in node:
+        return _FORMATS.get(node["format"], "text")
+    return _ARTICLES.get(kind or "", "any value")
+
+
+def to_call_form(tool_name: str, parameters: Sequence[tuple[str, Value, bool]]) -> str:
+    """The right form: `Call order with {"n": <integer>, "gift": <boolean, optional>}`, say.
+
+    Args:
+        tool_name: What the model calls it.
+        parameters: Name, schema with marks, and whether it is required. Of more than 12 the
+            optional ones at the end are left out.
+    """
+    room = _MOST_PARAMETERS - sum(required for _, _, required in parameters)
+    parts: list[str] = []
+    for name, schema, required in parameters:
+        if required or room > 0:
+            parts.append(f'"{name}": <{to_shape(schema)}{"" if required else ", optional"}>')
+            room -= not required
+    if len(parts) < len(parameters):
+        parts.append("…")
+    return f"Call {tool_name} with {{{', '.join(parts)}}}."
+
+
+def to_short(value: Value) -> str:
+    """A value's repr in at most 80 characters; the type alone of what JSON cannot hold."""
+    if not is_json(value):
+        return with_article(value)
+    text = " ".join(safe_repr(value).split())
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
+
+
+def with_article(value: Value) -> str:
+    """The type of a value in a sentence: `a DataFrame`."""
+    return _article(type(value).__name__)
+
+
+def to_path(parts: Sequence[str | int]) -> str:
+    """`rows[1].price` of `("rows", 1, "price")`."""
+    text = ""
+    for part in parts:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def _article(name: str) -> str:
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+
+
+def _choices(node: dict[str, Value]) -> list[Value]:
+    if "const" in node:
+        return [node["const"]]
+    choices = cast("list[Value]", node["enum"])
+    return choices if len(choices) <= _MOST_CHOICES else [*choices[:_MOST_CHOICES], "…"]

@@ -1,0 +1,135 @@
+"""A run as Markdown: every text in a code span or a fence that it cannot break out of.
+
+It must not use headings (they would enter the notebook's table of contents) nor raw HTML.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agent_magic.record.schema import CallRecord, ErrorRecord, Json, RunRecord, StepRecord
+from agent_magic.view import words
+from agent_magic.view.words import Detail, Title
+
+FULL = Detail()
+_TICKS = re.compile("`+")
+
+
+def to_markdown(record: RunRecord, *, quiet: bool = False, detail: Detail = FULL) -> str:
+    """A run as Markdown; `quiet` leaves header and answer."""
+    parts = [header(record)]
+    if not quiet:
+        parts += ["**Task**", fence(record["task"])]
+        parts += [
+            f"- {span('@' + v['name'])}: {span(words.one_line(v['description']))}"
+            for v in record["variables"]
+        ]
+        parts += [f"- {span(image)}" for image in record["images"]]
+        parts += _steps(record, detail)
+    if error := record["error"]:
+        parts += _error(error, None)
+    if answer := record["answer"]:
+        kind = words.answer_type(answer)
+        parts.append(f"**{words.answer_label(record)}**" + (f" {span(kind)}" if kind else ""))
+        parts.append(fence(words.answer_text(answer)))
+    return "\n\n".join(parts) + "\n"
+
+
+def header(record: RunRecord) -> str:
+    """Agent, status, model and why; figures; warnings."""
+    why = f" · {span(words.one_line(record['why']))}" if record["why"] else ""
+    status = words.status_words(record)
+    lines = [
+        f"**Agent** {span(record['agent'])} · **{status}** · {span(record['model'])}{why}",
+        # A code span, since two `$` on a page would be read as mathematics.
+        span(" · ".join(words.run_figures(record))),
+        *(f"⚠ {span(words.one_line(warning, 600))}" for warning in record["warnings"]),
+    ]
+    return "\n\n".join(lines)
+
+
+def step_markdown(step: StepRecord, detail: Detail = FULL) -> str:
+    """One step."""
+    titles = " · ".join(_title(title) for title in words.step_titles(step, is_brief=detail.is_brief))
+    parts = [f"**Step {step['step_number']}** {titles} · {span(words.step_figures(step))}"]
+    if detail.is_brief:
+        return parts[0]
+    for key, name in (("reasoning", "Reasoning"), ("thought", "Thought")):
+        if text := step.get(key):
+            parts += [f"*{name}*", fence(words.cut(str(text), detail.chars))]
+    for call in step.get("calls", []):
+        parts += _call(call, detail)
+    if left_out := step.get("calls_left_out"):
+        parts.append(f"… {words.count(left_out, 'call')} not shown here …")
+    if "error" in step:
+        parts += _error(step["error"], detail.chars)
+    return "\n\n".join(parts)
+
+
+def span(text: str) -> str:
+    """A code span that holds exactly this text, on one line."""
+    text = words.one_line(text, 1_000)
+    if not text:
+        return ""
+    ticks = "`" * (1 + max((len(run) for run in _TICKS.findall(text)), default=0))
+    pad = " " if len(ticks) > 1 else ""
+    return f"{ticks}{pad}{text}{pad}{ticks}"
+
+
+def fence(text: str) -> str:
+    """A fenced block whose fence is longer than any in the text."""
+    text = words.cut(text, None)
+    ticks = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(text)), default=0))
+    return f"{ticks}text\n{text}\n{ticks}"
+
+
+def _steps(record: RunRecord, detail: Detail) -> list[str]:
+    parts: list[str] = []
+    expected = 1
+    for step in words.pick_steps(record, detail.max_steps):
+        if step["step_number"] > expected:
+            parts.append(words.gap_words(step["step_number"] - expected))
+        parts.append(step_markdown(step, detail))
+        expected = step["step_number"] + 1
+    if now := record.get("now"):
+        parts.append(f"**Step {now['step_number']}** {span(words.now_words(now))} …")
+    return parts
+
+
+def _call(call: CallRecord, detail: Detail) -> list[str]:
+    parts = [f"*Call* {span(call['name'])}"]
+    parts += _arguments(call["arguments"], detail.chars)
+    parts += [f"({span(words.one_line(note, 500))})" for note in call.get("notes", [])]
+    if "printed" in call:
+        parts += ["*Printed*", fence(words.cut(call["printed"], detail.chars))]
+    if "error" in call:
+        parts += _error(call["error"], detail.chars)
+    elif observation := words.told(call):
+        parts += ["*Observation*", fence(words.cut(observation, detail.chars))]
+    if preview := call.get("output", {}).get("preview"):
+        parts += ["*Output*", fence(words.cut(preview, detail.chars))]
+    if "bound_to" in call:
+        parts.append(f"Kept as {span(call['bound_to'])} {span(words.value_words(call))}")
+    return parts
+
+
+def _arguments(arguments: dict[str, Json] | str, max_chars: int | None) -> list[str]:
+    if isinstance(arguments, str):
+        return [fence(words.cut(arguments, max_chars))]
+    lines = [
+        f"{words.one_line(name, 80)} = {words.cut(words.argument_text(value), max_chars)}"
+        for name, value in arguments.items()
+    ]
+    return [fence("\n".join(lines))] if lines else []
+
+
+def _error(error: ErrorRecord, max_chars: int | None) -> list[str]:
+    return [f"**Error** {span(error['kind'])}", fence(words.cut(error["message"], max_chars))]
+
+
+def _title(title: Title) -> str:
+    if not title.code:
+        return span(f"✗ {title.outcome}" if title.is_error else title.outcome)
+    if not title.outcome:
+        return span(title.code)
+    return f"{span(title.code)} {'✗' if title.is_error else '→'} {span(title.outcome)}"

@@ -1,0 +1,128 @@
+"""A run as plain text: a tree for terminals and for readers that know nothing else.
+
+It must not send a terminal any control character but line ends and tabs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agent_magic.core.text import to_display
+from agent_magic.record.schema import CallRecord, ErrorRecord, Json, NowRecord, RunRecord, StepRecord
+from agent_magic.view import words
+from agent_magic.view.words import Detail
+
+FULL = Detail()
+_INDENT = "    "
+
+
+def to_text(record: RunRecord, *, quiet: bool = False, detail: Detail = FULL) -> str:
+    """A run as text without a line end at its end; `quiet` leaves header and answer."""
+    lines = header(record)
+    if not quiet:
+        lines += ["", "Task", *indent(to_display(record["task"]))]
+        lines += [
+            f"{_INDENT}@{to_display(v['name'])}: {words.one_line(v['description'])}"
+            for v in record["variables"]
+        ]
+        lines += [f"{_INDENT}{words.one_line(image)}" for image in record["images"]]
+        lines += ["", *_steps(record, detail)]
+    if error := record["error"]:
+        lines += ["", *_error(error, None)]
+    if answer := record["answer"]:
+        kind = words.answer_type(answer)
+        label = words.answer_label(record) + (f" ({to_display(kind)})" if kind else "")
+        lines += ["", label, *indent(words.answer_text(answer))]
+    return "\n".join(lines)
+
+
+def header(record: RunRecord) -> list[str]:
+    """Agent, status, model and why; figures; warnings."""
+    why = f" ({words.one_line(record['why'])})" if record["why"] else ""
+    status = words.status_words(record)
+    return [
+        f"{words.one_line(record['agent'])} · {status} · {words.one_line(record['model'])}{why}",
+        " · ".join(words.run_figures(record)),
+        *(f"! {words.one_line(warning, 600)}" for warning in record["warnings"]),
+    ]
+
+
+def step_text(step: StepRecord, detail: Detail = FULL) -> list[str]:
+    """One step as lines."""
+    titles = " · ".join(map(str, words.step_titles(step, is_brief=detail.is_brief)))
+    lines = [f"{step['step_number']:>2}  {titles}  [{words.step_figures(step)}]"]
+    if detail.is_brief:
+        return lines
+    body: list[str] = []
+    if "reasoning" in step:
+        body += ["reasoning", *indent(words.cut(step["reasoning"], detail.chars))]
+    if "thought" in step:
+        body += ["thought", *indent(words.cut(step["thought"], detail.chars))]
+    for call in step.get("calls", []):
+        body += _call(call, detail)
+    if left_out := step.get("calls_left_out"):
+        body.append(f"… {words.count(left_out, 'call')} not shown here …")
+    if "error" in step:
+        body += _error(step["error"], detail.chars)
+    return lines + [_INDENT + line for line in body]
+
+
+def now_text(now: NowRecord) -> str:
+    """What happens at the moment, on one line."""
+    return f"{now['step_number']:>2}  {words.now_words(now)} …"
+
+
+def indent(text: str) -> Iterable[str]:
+    """The lines of `text`, moved in."""
+    return [f"{_INDENT}{line}".rstrip() for line in text.split("\n")]
+
+
+def _steps(record: RunRecord, detail: Detail) -> list[str]:
+    lines: list[str] = []
+    expected = 1
+    for step in words.pick_steps(record, detail.max_steps):
+        if step["step_number"] > expected:
+            lines.append(f"{_INDENT}{words.gap_words(step['step_number'] - expected)}")
+        lines += step_text(step, detail)
+        expected = step["step_number"] + 1
+    if now := record.get("now"):
+        lines.append(now_text(now))
+    return lines
+
+
+def _call(call: CallRecord, detail: Detail) -> list[str]:
+    lines = [f"{words.one_line(call['name'])}"]
+    lines += _arguments(call["arguments"], detail.chars)
+    lines += [f"{_INDENT}({words.one_line(note, 500)})" for note in call.get("notes", [])]
+    if "printed" in call:
+        lines += [f"{_INDENT}printed", *_inner(words.cut(call["printed"], detail.chars))]
+    if "error" in call:
+        lines += [_INDENT + line for line in _error(call["error"], detail.chars)]
+    elif observation := words.told(call):
+        lines += [f"{_INDENT}observation", *_inner(words.cut(observation, detail.chars))]
+    if preview := call.get("output", {}).get("preview"):
+        lines += [f"{_INDENT}output", *_inner(words.cut(preview, detail.chars))]
+    if "bound_to" in call:
+        lines.append(f"{_INDENT}kept as {words.one_line(call['bound_to'])}: {words.value_words(call)}")
+    return lines
+
+
+def _arguments(arguments: dict[str, Json] | str, max_chars: int | None) -> list[str]:
+    if isinstance(arguments, str):
+        return list(indent(words.cut(arguments, max_chars)))
+    lines: list[str] = []
+    for name, value in arguments.items():
+        text = words.cut(words.argument_text(value), max_chars)
+        if "\n" in text:
+            lines += [f"{_INDENT}{words.one_line(name, 80)} =", *_inner(text)]
+        else:
+            lines.append(f"{_INDENT}{words.one_line(name, 80)} = {text}")
+    return lines
+
+
+def _error(error: ErrorRecord, max_chars: int | None) -> list[str]:
+    return [f"error {words.one_line(error['kind'])}", *indent(words.cut(error["message"], max_chars))]
+
+
+def _inner(text: str) -> list[str]:
+    return [f"{_INDENT}{line}".rstrip() for line in indent(text)]

@@ -1,0 +1,47 @@
+"""Fixtures of the browser tests; without a Chromium they are skipped, in CI they fail."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from lab import Lab, find_chromium, serve_lab, start_browser
+from playwright.sync_api import Browser
+
+SHOTS = Path(__file__).resolve().parents[2] / "shots"
+
+
+@pytest.fixture(scope="module")
+def lab_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that JupyterLab serves."""
+    return tmp_path_factory.mktemp("lab")
+
+
+@pytest.fixture(scope="module")
+def _lab_address(lab_folder: Path) -> Iterator[str]:
+    with serve_lab(lab_folder) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def _browser() -> Iterator[Browser]:
+    if not find_chromium():
+        reason = "no Chromium: install it (apt-get install chromium) or name one in CHROMIUM"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with start_browser() as browser:
+        yield browser
+
+
+@pytest.fixture
+def lab(_browser: Browser, _lab_address: str, request: pytest.FixtureRequest) -> Iterator[Lab]:
+    """A page of its own; at the end its picture is put into `shots/`."""
+    context = _browser.new_context(viewport={"width": 1000, "height": 900}, device_scale_factor=2)
+    page = context.new_page()
+    yield Lab(page, _lab_address)
+    SHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SHOTS / f"{request.node.name}.png")
+    context.close()

@@ -1,0 +1,219 @@
+"""A real JupyterLab on loopback, driven through a real Chromium.
+
+It must not know the package under test; it opens notebooks, runs cells and reads outputs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from playwright.sync_api import Browser, Page, sync_playwright
+
+START_TIMEOUT_S = 90.0
+CHROMIUM_FLAGS = [
+    "--no-sandbox",  # tests run as root in containers
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+SERVER_FLAGS = [
+    "--no-browser",
+    "--allow-root",
+    "--ip=127.0.0.1",
+    "--ServerApp.port_retries=0",
+    "--IdentityProvider.token=",
+    "--ServerApp.password=",
+    "--LabApp.expose_app_in_browser=True",
+    "--LabApp.news_url=None",
+    "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+    "--LabApp.extension_manager=readonly",
+    "--LanguageServerManager.autodetect=False",
+]
+LAB_SETTINGS = {
+    "@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+    "@jupyterlab/docmanager-extension/plugin": {"autosave": False},
+}
+CURRENT = "window.jupyterapp.shell.currentWidget"
+
+
+def find_chromium() -> str | None:
+    """Path of a Chromium: `CHROMIUM`, or what the system has."""
+    named = os.environ.get("CHROMIUM")
+    return (
+        named or shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    )
+
+
+@contextlib.contextmanager
+def serve_lab(folder: Path) -> Iterator[str]:
+    """Start `jupyter lab` on `folder`, with settings of its own; gives its address."""
+    home = Path(tempfile.mkdtemp(prefix="lab-"))
+    for plugin, setting in LAB_SETTINGS.items():
+        file = home / "settings" / f"{plugin}.jupyterlab-settings"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(setting), encoding="utf-8")
+    port = _free_port()
+    env = {
+        **os.environ,
+        "JUPYTER_CONFIG_DIR": str(home / "config"),
+        "JUPYTER_DATA_DIR": str(home / "data"),
+        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+        "IPYTHONDIR": str(home / "ipython"),
+        "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        *SERVER_FLAGS,
+        f"--port={port}",
+        f"--ServerApp.root_dir={folder}",
+    ]
+    with (home / "server.log").open("w") as log:
+        server = subprocess.Popen(command, env=env, stdout=log, stderr=subprocess.STDOUT, cwd=folder)
+        try:
+            address = f"http://127.0.0.1:{port}"
+            _wait_for_server(server, address, home / "server.log")
+            yield address
+        finally:
+            server.terminate()  # the server ends its kernels itself
+            try:
+                server.wait(20)
+            except subprocess.TimeoutExpired:
+                server.kill()
+                server.wait()
+    shutil.rmtree(home, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def start_browser() -> Iterator[Browser]:
+    """A headless Chromium."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=find_chromium(), headless=True, args=CHROMIUM_FLAGS
+        )
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def write_notebook(path: Path, cells: list[str]) -> None:
+    """A notebook of code cells; sources that begin with `#md ` become Markdown."""
+    made = [
+        nbformat.v4.new_markdown_cell(source[4:])
+        if source.startswith("#md ")
+        else nbformat.v4.new_code_cell(source)
+        for source in cells
+    ]
+    kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(nbformat.v4.new_notebook(cells=made, metadata={"kernelspec": kernelspec}), path)
+
+
+class Lab:
+    """One notebook, open in JupyterLab's single-document mode. Cells are counted from 0."""
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.page = page
+        self._address = address
+        self.complaints: list[str] = []
+        """Errors of the page and of its console."""
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
+
+    def open(self, notebook: str, *, wait_for_kernel: bool = True) -> None:
+        """Open a notebook of the served folder and wait until it can be used."""
+        self.page.goto(f"{self._address}/doc/tree/{notebook}?reset", wait_until="domcontentloaded")
+        self.page.wait_for_function(f"window.jupyterapp && {CURRENT} && {CURRENT}.content", timeout=60_000)
+        self.page.evaluate(f"() => {CURRENT}.context.ready")
+        self.page.wait_for_selector(".jp-NotebookPanel .jp-Cell", timeout=60_000)
+        if wait_for_kernel:
+            self.page.wait_for_function(
+                f"""() => {{ const kernel = {CURRENT}.sessionContext.session?.kernel;
+                    return kernel && kernel.status === 'idle' && kernel.connectionStatus === 'connected' }}""",
+                timeout=60_000,
+            )
+
+    def run(self, cell: int, timeout_s: float = 60) -> None:
+        """Run a cell as a person does, and wait for its end."""
+        self.start(cell)
+        self.wait_for_end(cell, timeout_s)
+
+    def start(self, cell: int) -> None:
+        """Run a cell and return at once."""
+        self.page.evaluate(
+            f"""cell => {{ const notebook = {CURRENT}.content; notebook.mode = 'command';
+                notebook.activeCellIndex = cell; notebook.deselectAll();
+                window.jupyterapp.commands.execute('notebook:run-cell') }}""",
+            cell,
+        )
+
+    def wait_for_end(self, cell: int, timeout_s: float = 60) -> None:
+        """Wait until the cell has run and the kernel rests."""
+        self.page.wait_for_function(
+            f"""cell => {{ const model = {CURRENT}.content.widgets[cell].model;
+                return model.executionCount !== null && model.executionState !== 'running' &&
+                    {CURRENT}.sessionContext.session.kernel.status === 'idle' }}""",
+            arg=cell,
+            timeout=timeout_s * 1000,
+        )
+
+    def interrupt(self) -> None:
+        """The stop button."""
+        self.command("notebook:interrupt-kernel")
+
+    def outputs(self, cell: int) -> list[dict[str, Any]]:
+        """The cell's outputs as they would be saved."""
+        return self.page.evaluate(f"cell => {CURRENT}.content.widgets[cell].model.outputs.toJSON()", cell)
+
+    def area(self, cell: int) -> Any:
+        """Locator of the cell's outputs on the page."""
+        return self.page.locator(".jp-Cell").nth(cell).locator(".jp-Cell-outputWrapper")
+
+    def command(self, name: str) -> None:
+        """A command of JupyterLab's palette."""
+        self.page.evaluate("name => window.jupyterapp.commands.execute(name).then(() => null)", name)
+
+    def save(self) -> None:
+        """Save the notebook to its file."""
+        self.command("docmanager:save")
+
+    def shut_down_kernel(self) -> None:
+        """End the kernel; the page stays."""
+        self.page.evaluate(f"() => {CURRENT}.sessionContext.shutdown()")
+
+
+def _free_port() -> int:
+    with contextlib.closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_for_server(server: subprocess.Popen[bytes], address: str, log: Path) -> None:
+    end = time.monotonic() + START_TIMEOUT_S
+    while True:
+        try:
+            urllib.request.urlopen(f"{address}/api/status", timeout=2).close()
+        except OSError:
+            if server.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"jupyter lab did not start:\n{log.read_text()[-3000:]}") from None
+            time.sleep(0.1)
+        else:
+            return

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import json
+import re
+
+import nbformat
+import pytest
+from lab import write_notebook
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.browser
+
+RECORD = "application/vnd.agent-magic.run.v1+json"
+SETUP = """\
+%load_ext agent_magic
+from agent_magic import ScriptedModel
+from palmerpenguins import load_penguins
+
+penguins = load_penguins()
+
+def mean_mass(species: str) -> float:
+    \"\"\"Mean body mass of a species, in grams.\"\"\"
+    return round(penguins.loc[penguins.species == species, "body_mass_g"].mean(), 1)
+
+m = ScriptedModel([
+    ScriptedModel.calls(("mean_mass", {"species": "Gentoo"}), ("mean_mass", {"species": "Adelie"})),
+    ScriptedModel.final("Gentoo penguins are heavier: 5076.0 g against 3700.7 g."),
+])"""
+ASK = """\
+%%agent analyst --model @m --as answer
+Which are heavier, Gentoo or Adelie penguins? Use @mean_mass on @penguins."""
+
+
+def test_run_is_shown_and_its_step_opens(lab, lab_folder):
+    write_notebook(lab_folder / "run.ipynb", [SETUP, ASK, "answer"])
+    lab.open("run.ipynb")
+    lab.run(0)
+    lab.run(1)
+    shown = lab.area(1)
+    expect(shown.get_by_text("Gentoo penguins are heavier").first).to_be_visible()
+    step = shown.locator("details").filter(has_text="mean_mass").last
+    detail = step.get_by_text("5076").last
+    if not step.evaluate("element => element.open"):
+        expect(detail).to_be_hidden()
+        step.locator("summary").first.click()
+    expect(detail).to_be_visible()
+    lab.run(2)
+    assert (
+        lab.outputs(2)[0]["data"]["text/plain"] == "'Gentoo penguins are heavier: 5076.0 g against 3700.7 g.'"
+    )
+    assert lab.complaints == []
+
+
+def test_run_stays_in_the_saved_notebook_without_a_kernel(lab, lab_folder):
+    write_notebook(lab_folder / "saved.ipynb", [SETUP, ASK])
+    lab.open("saved.ipynb")
+    lab.run(0)
+    lab.run(1)
+    lab.save()
+    lab.shut_down_kernel()
+    (output, *_) = nbformat.read(lab_folder / "saved.ipynb", as_version=4).cells[1].outputs
+    assert set(output.data) == {RECORD, "text/html", "text/markdown", "text/plain"}
+    assert json.dumps(output.data[RECORD])
+    lab.page.goto("about:blank")
+    lab.open("saved.ipynb", wait_for_kernel=False)
+    expect(lab.area(1).get_by_text("Gentoo penguins are heavier").first).to_be_visible()
+    expect(lab.area(1).locator("details").first).to_be_visible()
+
+
+def test_run_streams_into_one_output(lab, lab_folder):
+    slow = SETUP.replace("ScriptedModel([", "ScriptedModel(latency_s=1.5, replies=[")
+    write_notebook(lab_folder / "stream.ipynb", [slow, ASK])
+    lab.open("stream.ipynb")
+    lab.run(0)
+    lab.start(1)
+    expect(lab.area(1).get_by_text(re.compile("mean_mass")).first).to_be_visible(timeout=10_000)
+    assert len(lab.outputs(1)) == 1
+    lab.wait_for_end(1)
+    assert [output["output_type"] for output in lab.outputs(1)][:1] == ["display_data"]
+
+
+def test_stop_button_ends_a_run_and_the_next_cell_works(lab, lab_folder):
+    wait = "import time\ndef wait_long(n: int) -> str:\n    'Wait.'\n    time.sleep(n)\n    return 'done'\n"
+    model = "m = ScriptedModel([ScriptedModel.calls(('wait_long', {'n': 60})), ScriptedModel.final('well')])"
+    cells = [
+        f"{SETUP}\n{wait}{model}",
+        "%%agent analyst --model @m\nWait with @wait_long.",
+        "%%agent analyst\nAnd now?",
+    ]
+    write_notebook(lab_folder / "stop.ipynb", cells)
+    lab.open("stop.ipynb")
+    lab.run(0)
+    lab.start(1)
+    expect(lab.area(1).get_by_text(re.compile("wait_long")).first).to_be_visible(timeout=10_000)
+    lab.interrupt()
+    lab.wait_for_end(1, timeout_s=10)
+    assert lab.outputs(1)[-1]["ename"] == "KeyboardInterrupt"
+    lab.run(2)
+    expect(lab.area(2).get_by_text("well").first).to_be_visible()

@@ -1,0 +1,86 @@
+"""What is taken for a secret, and what is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent_magic.core.redact import redact
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "OPENAI_API_KEY",
+        "MY_APIKEY",
+        "KEY",
+        "HF_TOKEN",
+        "GITHUB_TOKEN",
+        "client_secret",
+        "DB_PASSWORD",
+        "PASSWD",
+        "GOOGLE_CREDENTIALS",
+    ],
+)
+def test_redact_replaces_the_value_of_a_secret_variable(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, "correct horse")
+    assert redact("it said: correct horse!") == "it said: [redacted]!"
+
+
+@pytest.mark.parametrize("name", ["MONKEY", "TOKENIZERS_PARALLELISM", "KEYBOARD", "SECRETARY", "HOME_TOWN"])
+def test_redact_leaves_the_value_of_another_variable(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, "correct horse")
+    assert redact("it said: correct horse!") == "it said: correct horse!"
+
+
+@pytest.mark.parametrize("value", ["", "1", "true", "short77"])
+def test_redact_leaves_a_value_too_short_for_a_secret(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_TOKEN", value)
+    text = "true: 1 short77"
+    assert redact(text) == text
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "sk-abcdEFGH1234ijklMNOP",
+        "sk-proj-abcdEFGH1234_ijkl-MNOP",
+        "sk-ant-api03-abcdEFGH1234ijklMNOP",
+        "gsk_abcdEFGH1234ijklMNOPqrst",
+        "hf_abcdEFGH1234ijklMNOPqrst",
+        "ghp_abcdEFGH1234ijklMNOPqrst",
+        "github_pat_11ABCDEFG0abcdefghijkl",
+        "xoxb-123456789012-abcdef",
+        "AKIAIOSFODNN7EXAMPLE",
+        "AIzaSyA-1234567890abcdefghijklmnopqrst",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefghijklmnop",
+        "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nIBAAK\n-----END RSA PRIVATE KEY-----",
+    ],
+)
+def test_redact_replaces_a_well_known_shape_of_key(key: str) -> None:
+    assert (
+        redact(f"Incorrect key provided: {key}, see there.")
+        == "Incorrect key provided: [redacted], see there."
+    )
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "3.14159265358979323846264338327950288419716939937510582097494459",
+        "12345678901234567890123456789012345678901234567890",
+        "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+        "123e4567-e89b-12d3-a456-426614174000",
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk",
+        "risk-adjusted-return-on-capital",
+        "the task-number-1234567890123456",
+    ],
+)
+def test_redact_leaves_long_numbers_hashes_and_words_of_data(data: str) -> None:
+    assert redact(data) == data
+
+
+def test_redact_replaces_every_occurrence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_TOKEN", "first-secret")
+    monkeypatch.setenv("B_PASSWORD", "second-secret")
+    assert redact("first-secret second-secret first-secret") == "[redacted] [redacted] [redacted]"

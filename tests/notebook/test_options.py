@@ -1,0 +1,406 @@
+from __future__ import annotations
+
+import pytest
+from inline_snapshot import snapshot
+
+from agent_magic.core.errors import OptionError
+from agent_magic.notebook.options import (
+    LINE_COMMANDS,
+    ONE_CELL,
+    OPTIONS,
+    STICKY,
+    AgentOptions,
+    help_text,
+    parse_command,
+    parse_line,
+)
+
+
+def error_of(line: str) -> str:
+    with pytest.raises(OptionError) as caught:
+        parse_line(line)
+    return caught.value.message
+
+
+def command_error_of(line: str) -> str:
+    with pytest.raises(OptionError) as caught:
+        parse_command(line)
+    return caught.value.message
+
+
+def test_line_that_is_empty_gives_nothing():
+    assert parse_line("") == AgentOptions() == parse_line(" \t ")
+
+
+def test_line_gives_every_option():
+    line = (
+        "analyst --tools mean_price, @load --state all --model openai/gpt-5 --model-args temperature=0 "
+        '--max-steps 7 --max-tool-threads 4 --images none --as answer --new --description "Knows prices" '
+        "--instructions 'Answer in one word' --no-raise --quiet"
+    )
+    assert parse_line(line) == AgentOptions(
+        name="analyst",
+        tools=("mean_price", "load"),
+        state="all",
+        model="openai/gpt-5",
+        model_args={"temperature": 0},
+        max_steps=7,
+        max_tool_threads=4,
+        images="none",
+        as_name="answer",
+        new=True,
+        description="Knows prices",
+        instructions="Answer in one word",
+        raises=False,
+        quiet=True,
+    )
+
+
+def test_line_gives_define_and_raise():
+    assert parse_line("boss --define --raise") == AgentOptions(name="boss", define=True, raises=True)
+
+
+@pytest.mark.parametrize(
+    "line", ["--quiet analyst", "analyst --quiet", "--max-steps 3 analyst", "--as=x analyst --new"]
+)
+def test_name_may_stand_between_options(line):
+    assert parse_line(line).name == "analyst"
+
+
+def test_options_are_exactly_these():
+    assert [option.flag for option in OPTIONS] == snapshot(
+        [
+            "--tools",
+            "--state",
+            "--model",
+            "--model-args",
+            "--max-steps",
+            "--max-tool-threads",
+            "--images",
+            "--as",
+            "--new",
+            "--define",
+            "--description",
+            "--instructions",
+            "--raise",
+            "--no-raise",
+            "--quiet",
+        ]
+    )
+
+
+def test_each_option_fills_a_field_of_its_own_lifetime():
+    fields = set(AgentOptions.__dataclass_fields__) - {"name"}
+    assert set(STICKY) | set(ONE_CELL) == fields
+    assert not set(STICKY) & set(ONE_CELL)
+    assert ONE_CELL == ("as_name", "new", "define", "raises", "quiet")
+
+
+@pytest.mark.parametrize("line", ["bot\r", "bot --as x\r", "bot --tools f\r\n", 'bot --instructions "a b"\r'])
+def test_line_end_gets_into_no_value(line):
+    assert "\\r" not in repr(parse_line(line))
+    assert parse_line(line) == parse_line(line.rstrip("\r\n"))
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ('"Don\'t guess"', "Don't guess"),
+        ("'say \"no\"'", 'say "no"'),
+        (r'"say \"no\" to C:\new \\"', 'say "no" to C:\\new \\'),
+        ('"-- be brief"', "-- be brief"),
+        ("'--new'", "--new"),
+        ("one", "one"),
+        ('"{df} $df 100% 简短"', "{df} $df 100% 简短"),
+        ('"#1"', "#1"),
+    ],
+)
+def test_text_is_what_stands_between_the_quotes(written, text):
+    options = parse_line(f"bot --instructions {written} --new")
+    assert (options.instructions, options.new) == (text, True)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--tools a b",
+        "--tools @a @b",
+        "--tools a,b",
+        "--tools @a, b",
+        "--tools=a b",
+        "--tools a --tools b",
+        "--tools a b a",
+    ],
+)
+def test_tools_may_be_written_in_all_these_ways(line):
+    assert parse_line(line).tools == ("a", "b")
+
+
+def test_tools_end_at_the_next_option():
+    assert parse_line("bot --tools a b --as c").as_name == "c"
+
+
+def test_names_are_spelled_as_python_spells_them():
+    assert parse_line("ﬁ --tools 𝐱 --as ﬂ") == AgentOptions(name="fi", tools=("x",), as_name="fl")
+
+
+@pytest.mark.parametrize(
+    ("written", "settings"),
+    [
+        ("temperature=0", {"temperature": 0}),
+        ("temperature=0.5,top_p=1e-1", {"temperature": 0.5, "top_p": 0.1}),
+        (
+            "stream=true,logprobs=False,user=None,seed=null",
+            {"stream": True, "logprobs": False, "user": None, "seed": None},
+        ),
+        ('stop="a,b",n=1', {"stop": "a,b", "n": 1}),
+        ("stop='a b'", {"stop": "a b"}),
+        ('stop=["a","b"]', {"stop": ["a", "b"]}),
+        ("\"stop=['a', 'b'], n=2\"", {"stop": ["a", "b"], "n": 2}),
+        ('extra={"a":[1,2]},n=1', {"extra": {"a": [1, 2]}, "n": 1}),
+        ("reasoning_effort=low", {"reasoning_effort": "low"}),
+        ("api_base=http://127.0.0.1:1/v1?a=b", {"api_base": "http://127.0.0.1:1/v1?a=b"}),
+        (r"pattern=\d+", {"pattern": r"\d+"}),
+        ("a=1 --model-args b=2,a=3", {"a": 3, "b": 2}),
+    ],
+)
+def test_model_args_are_literals(written, settings):
+    assert parse_line(f"--model-args {written}").model_args == settings
+
+
+@pytest.mark.parametrize("model", ["openai/gpt-5", "local", "@m", "openrouter/meta-llama/llama-3:free"])
+def test_model_is_an_id_or_local_or_a_variable(model):
+    assert parse_line(f"--model {model}").model == model
+
+
+def test_scalar_given_twice_is_the_last():
+    assert parse_line("--max-steps 3 --max-steps 4").max_steps == 4
+
+
+def test_unknown_option_is_told_with_the_nearest():
+    assert error_of("bot --maxsteps 3") == snapshot(
+        "%%agent: unknown option '--maxsteps'. Nearest: --max-steps. %agent help lists all."
+    )
+
+
+def test_unknown_option_like_no_other_is_told_without_one():
+    assert error_of("bot --plan 3") == snapshot("%%agent: unknown option '--plan'. %agent help lists all.")
+
+
+def test_option_with_the_long_dash_of_an_editor_is_told_with_the_nearest():
+    assert error_of("bot —tools f") == snapshot(
+        "%%agent: unknown option '—tools'. Nearest: --tools. %agent help lists all."
+    )
+
+
+def test_option_with_one_dash_is_unknown():
+    assert error_of("bot -new") == snapshot(
+        "%%agent: unknown option '-new'. Nearest: --new. %agent help lists all."
+    )
+
+
+def test_word_that_is_an_option_without_dashes_is_told_so():
+    assert error_of("bot new") == snapshot("%%agent: 'new' is one word too many. As an option it is --new.")
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "2.5", "many"])
+def test_number_that_is_none_is_told(value):
+    assert error_of(f"--max-steps {value}") == (
+        f"%%agent --max-steps: '{value}' is not allowed: a whole number of at least 1."
+    )
+
+
+def test_choice_that_is_none_is_told_with_the_nearest():
+    assert error_of("--state al") == snapshot(
+        "%%agent --state: 'al' is not allowed: named or all. Nearest: all."
+    )
+    assert error_of("--images never") == snapshot("%%agent --images: 'never' is not allowed: auto or none.")
+
+
+def test_model_that_is_no_id_is_told_the_forms():
+    assert error_of("--model gpt5") == snapshot(
+        "%%agent --model: 'gpt5' is not a model id. Write provider/name, e.g. openai/gpt-5, local for the embedded model, or @m for a Model object m."
+    )
+
+
+def test_key_in_a_wrong_value_is_not_shown():
+    assert "sk-proj-0123456789abcdef0123" not in error_of("--model sk-proj-0123456789abcdef0123")
+
+
+@pytest.mark.parametrize("line", ["--max-steps", "--max-steps --new", "--max-steps=", "bot --max-steps"])
+def test_missing_value_is_told(line):
+    assert error_of(line) == "%%agent --max-steps: its value is missing. Write --max-steps N."
+
+
+def test_missing_names_are_told():
+    assert error_of("--tools --new") == snapshot(
+        "%%agent --tools: its value is missing. Write --tools NAME…."
+    )
+    assert error_of("--tools , --new") == snapshot(
+        "%%agent --tools: no name is given. Write the names after it, with or without @."
+    )
+
+
+def test_empty_text_is_told():
+    assert error_of('--instructions " "') == snapshot(
+        "%%agent --instructions: the text is empty. Write it in quotes after --instructions, or leave --instructions out."
+    )
+
+
+def test_switch_with_a_value_is_told():
+    assert error_of("--quiet=yes") == snapshot(
+        "%%agent --quiet: it takes no value, but has 'yes'. Write --quiet alone."
+    )
+
+
+def test_quote_that_is_never_closed_is_told():
+    assert error_of("bot --instructions Don't guess") == snapshot(
+        "%%agent: the quote ' before 't guess' is never closed. Put the whole value in quotes: --instructions \"Don't guess\"."
+    )
+
+
+def test_model_args_without_equals_are_told():
+    assert error_of("--model-args temperature") == snapshot(
+        "%%agent --model-args: 'temperature' is not key=value. Write several with commas, in quotes if there are spaces: --model-args temperature=0,top_p=0.9."
+    )
+
+
+def test_part_of_a_module_is_told_how_to_be_handed_over():
+    assert error_of("--tools np.mean") == snapshot(
+        "%%agent --tools: 'np.mean' is a part of something, not a name. Write mean = np.mean in a cell and give mean."
+    )
+
+
+def test_name_that_is_none_is_told():
+    assert error_of("2nd") == snapshot(
+        "%%agent: '2nd' is not a name: letters, digits and _, not beginning with a digit. Choose another, such as analyst."
+    )
+    assert error_of("@analyst") == snapshot(
+        "%%agent: '@analyst' is not a name. Write it without the @: analyst."
+    )
+    assert error_of("bot --as 'two words'") == snapshot(
+        "%%agent --as: 'two words' is not a name: letters, digits and _, not beginning with a digit. Choose another, such as analyst."
+    )
+
+
+def test_name_that_is_a_keyword_is_told():
+    assert error_of("class") == snapshot("%%agent: 'class' is a word of Python's own. Choose another name.")
+
+
+@pytest.mark.parametrize("name", list(LINE_COMMANDS))
+def test_name_that_is_a_command_is_told(name):
+    assert error_of(name) == (
+        f"%%agent: '{name}' is a command of %agent, so no agent can have this name. Choose another; "
+        f"for the command write %agent {name} (one %)."
+    )
+
+
+@pytest.mark.parametrize("line", ["In", "--as Out", "--as _", "--as _12", "--as __name__", "exit"])
+def test_name_of_the_kernel_is_refused(line):
+    assert "belongs to Python and IPython" in error_of(line)
+
+
+def test_second_name_is_told():
+    assert error_of("bot which is best") == snapshot(
+        "%%agent: 'which' is one word too many after the name 'bot'. The task goes on the lines below; a value with spaces goes in quotes."
+    )
+
+
+def test_name_that_is_also_a_tool_is_told():
+    assert error_of("bot --tools bot") == snapshot(
+        "%%agent --tools: 'bot' is the agent itself. Give the agent or the tool another name."
+    )
+    assert "'agent' is the agent itself" in error_of("--tools agent")
+
+
+def test_answer_is_not_bound_over_the_agent():
+    assert error_of("bot --as bot") == snapshot(
+        "%%agent --as: 'bot' is the agent itself. Choose another name for the answer."
+    )
+    assert "'agent' is the agent itself" in error_of("--as agent")
+
+
+def test_raise_with_no_raise_is_told():
+    assert (
+        error_of("--raise --no-raise")
+        == error_of("--no-raise --raise")
+        == snapshot("%%agent: --raise and --no-raise are given together. Write one of them.")
+    )
+
+
+def test_as_with_define_is_told():
+    assert error_of("bot --define --as x") == snapshot(
+        "%%agent: --as binds an answer, and with --define nothing is run. Leave out one of them."
+    )
+
+
+def test_help_names_every_option_and_command():
+    assert help_text() == snapshot("""\
+%%agent [NAME] [options]
+the task, in the lines below
+
+NAME is the variable that holds the agent [agent]; the same NAME goes on with the same memory.
+In the task, @name hands over a function (as a tool) or a variable; \\@name is plain text.
+
+Options [default]; those marked * hold for one cell, the others stay the agent's:
+  --tools NAME…           functions it may call, variables it may use; with or without @
+  --state named|all       named: only names handed over; all: every variable of the notebook [named]
+  --model ID              provider/name, local, or @m for a Model object m [see %agent models]
+  --model-args k=v,…      passed to the model, such as temperature=0
+  --max-steps N           steps of one run; then it must answer [20]
+  --max-tool-threads N    tool calls that may run side by side [128]
+  --images auto|none      auto: a model that sees is sent the images you mention [auto]
+  --as NAME             * bind the answer to this variable
+  --new                 * start afresh: forget memory, options and tools
+  --define              * make or change the agent, run nothing; the body is its instructions
+  --description TEXT      what this agent is for
+  --instructions TEXT     how it should work, for every task
+  --raise               * a run without an answer is an error of the cell [on where the front end takes no input]
+  --no-raise            * a run without an answer is no error
+  --quiet               * show the header and the answer only
+
+Commands:
+  %agent list          the agents of this notebook
+  %agent tools [NAME]  what an agent may call, as the model is told of it
+  %agent steps [NAME]  what an agent remembers, step by step
+  %agent reset [NAME]  forget an agent's memory; its options and tools stay
+  %agent models        which models can run here, and why one is chosen
+  %agent help          this text\
+""")
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("", ("help", ())),
+        ("  \r", ("help", ())),
+        ("list", ("list", ())),
+        ("steps analyst\r", ("steps", ("analyst",))),
+        ("reset @analyst", ("reset", ("analyst",))),
+    ],
+)
+def test_command_and_its_arguments(line, command):
+    assert parse_command(line) == command
+
+
+def test_unknown_command_is_told_with_the_nearest():
+    assert command_error_of("lst") == snapshot("""\
+%agent: unknown command 'lst'. Nearest: list. Commands: list, tools, steps, reset, models, help.
+To give an agent a task, write %%agent NAME (two %) with the task on the lines below.\
+""")
+
+
+def test_task_on_a_command_line_is_told_where_to_go():
+    assert command_error_of("analyst how much?") == snapshot("""\
+%agent: unknown command 'analyst'. Commands: list, tools, steps, reset, models, help.
+To give an agent a task, write %%agent NAME (two %) with the task on the lines below.\
+""")
+
+
+def test_command_with_too_many_words_is_told():
+    assert command_error_of("models all") == snapshot(
+        "%agent models: 'all' is one word too many. Write %agent models."
+    )
+    assert command_error_of("steps a b") == snapshot(
+        "%agent steps: 'b' is one word too many. Write %agent steps [NAME]."
+    )

@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from inline_snapshot import snapshot
+from view.samples import START, action, call, run, small_run
+
+from agent_magic.core.events import (
+    Event,
+    ModelReplied,
+    RunEnded,
+    RunStarted,
+    StepEnded,
+    StepStarted,
+    TextDelta,
+    ToolCallEnded,
+    ToolCallStarted,
+    Waiting,
+)
+from agent_magic.core.messages import ChatMessage
+from agent_magic.core.steps import TaskStep
+from agent_magic.record.draft import RunDraft
+from agent_magic.record.run import to_record
+
+STARTED = RunStarted(
+    run_id="run_1", agent_name="analyst", model_id="m", max_steps=5, task=TaskStep(task="Look.")
+)
+LOOK = call("look", {"n": 1}, observation="seen")
+NEXT = call("list", {}, "call_2", observation="a, b")
+
+
+def draft_of(*events: Event) -> RunDraft:
+    ticks = itertools.count(START)
+    draft = RunDraft(reason="named in the cell", clock=lambda: float(next(ticks)))
+    for event in (STARTED, *events):
+        draft.add(event)
+    return draft
+
+
+def now_after(*events: Event) -> object:
+    return draft_of(StepStarted(step_number=1), *events).to_record().get("now")
+
+
+def test_draft_of_a_running_run() -> None:
+    draft = draft_of(StepStarted(step_number=1), StepEnded(step=action(1, LOOK)), StepStarted(step_number=2))
+    assert draft.to_record() == snapshot(
+        {
+            "version": 1,
+            "agent_magic": "0.1.0",
+            "mode": "tools",
+            "status": "running",
+            "max_steps": 5,
+            "n_steps": 1,
+            "started": "2027-01-15T08:00:01.000+00:00",
+            "duration_s": 1.0,
+            "usage": {
+                "input_tokens": 501,
+                "output_tokens": 40,
+                "cached_tokens": 0,
+                "reasoning_tokens": None,
+                "cost_usd": None,
+            },
+            "steps": [
+                {
+                    "step_number": 1,
+                    "duration_s": 1.25,
+                    "calls": [
+                        {
+                            "id": "call_1",
+                            "name": "look",
+                            "arguments": {"n": 1},
+                            "observation": "seen",
+                            "output": {"type": "NoneType"},
+                        }
+                    ],
+                    "usage": {
+                        "input_tokens": 501,
+                        "output_tokens": 40,
+                        "cached_tokens": 0,
+                        "reasoning_tokens": None,
+                        "cost_usd": None,
+                    },
+                }
+            ],
+            "steps_left_out": 0,
+            "answer": None,
+            "error": None,
+            "run_id": "run_1",
+            "agent": "analyst",
+            "model": "m",
+            "why": "named in the cell",
+            "task": "Look.",
+            "images": [],
+            "variables": [],
+            "warnings": [],
+            "now": {"step_number": 2, "doing": "thinking"},
+        }
+    )
+
+
+def test_draft_shows_what_the_model_writes() -> None:
+    thinking = TextDelta(step_number=1, text="Hm, ", is_reasoning=True)
+    assert now_after(
+        thinking, TextDelta(step_number=1, text="I "), TextDelta(step_number=1, text="look.")
+    ) == snapshot({"step_number": 1, "doing": "thinking", "thought": "I look.", "reasoning": "Hm,"})
+
+
+def test_draft_shows_which_calls_are_running_and_which_have_ended() -> None:
+    events = [ToolCallStarted(step_number=1, call=r.call) for r in (LOOK, NEXT)]
+    assert now_after(*events, ToolCallEnded(step_number=1, result=NEXT)) == snapshot(
+        {
+            "step_number": 1,
+            "doing": "calling",
+            "calls": [
+                {"id": "call_1", "name": "look", "arguments": {"n": 1}},
+                {
+                    "id": "call_2",
+                    "name": "list",
+                    "arguments": {},
+                    "observation": "a, b",
+                    "output": {"type": "NoneType"},
+                },
+            ],
+            "running": ["call_1"],
+        }
+    )
+
+
+def test_draft_shows_why_it_waits_and_drops_the_broken_reply() -> None:
+    waiting = Waiting(step_number=1, reason="rate limit", delay_s=2.0, attempt=1)
+    assert now_after(TextDelta(step_number=1, text="half a"), waiting) == snapshot(
+        {
+            "step_number": 1,
+            "doing": "waiting",
+            "waiting": {"reason": "rate limit", "delay_s": 2.0, "attempt": 1},
+        }
+    )
+
+
+def test_draft_no_longer_waits_when_the_reply_came() -> None:
+    waiting = Waiting(step_number=1, reason="rate limit", delay_s=2.0, attempt=1)
+    replied = ModelReplied(step_number=1, message=ChatMessage(role="assistant", content="Good."))
+    assert now_after(waiting, replied) == {"step_number": 1, "doing": "thinking"}
+
+
+def test_draft_keeps_the_newest_text_only() -> None:
+    now = now_after(*(TextDelta(step_number=1, text=f"word {n} ") for n in range(20_000)))
+    assert isinstance(now, dict)
+    assert len(now["thought"]) <= 1_501
+    assert now["thought"].endswith("word 19999")
+
+
+def test_draft_shows_no_part_of_a_key_that_is_being_written() -> None:
+    key = "sk-proj-abcdefghijklmnop1234"
+    for n_chars in range(1, len(key) + 1):
+        now = now_after(TextDelta(step_number=1, text=f"The key is {key[:n_chars]}"))
+        assert isinstance(now, dict)
+        assert "sk-proj-a" not in now["thought"]
+
+
+def test_draft_renders_a_finished_step_once() -> None:
+    draft = draft_of(StepEnded(step=action(1, LOOK)))
+    first = draft.to_record()["steps"][0]
+    draft.add(StepEnded(step=action(2, NEXT)))
+    assert draft.to_record()["steps"][0] is first
+
+
+@pytest.mark.parametrize("is_closed", [True, False])
+def test_draft_ends_as_the_record_of_the_result(*, is_closed: bool) -> None:
+    result = small_run()
+    draft = draft_of(*(StepEnded(step=step) for step in result.actions))
+    if is_closed:
+        draft.finish(result)
+    else:
+        draft.add(RunEnded(result=result))
+    assert draft.is_finished
+    assert draft.to_record() == to_record(result, reason="named in the cell")
+
+
+def test_draft_of_an_interrupted_run_is_not_answered() -> None:
+    draft = draft_of()
+    draft.finish(run(value=None, status="interrupted"))
+    assert draft.to_record()["status"] == "interrupted"
+
+
+def test_draft_has_a_record_before_the_first_event() -> None:
+    assert RunDraft().to_record()["status"] == "running"

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from inline_snapshot import snapshot
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "agent_magic"
+CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+    "contracts"
+]
+ROOMS = sorted(folder.name for folder in PACKAGE.iterdir() if (folder / "__init__.py").exists())
+
+
+def _lint(folder: Path) -> subprocess.CompletedProcess[str]:
+    run = "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(no_cache=True, no_logo=True))"
+    return subprocess.run(
+        [sys.executable, "-c", run], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def test_imports_keep_all_contracts():
+    done = _lint(ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"Contracts: {len(CONTRACTS)} kept, 0 broken." in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "contract"),
+    [
+        ("core/memory.py", "import agent_magic.agents", "imports fall, never climb"),
+        ("tools/__init__.py", "import agent_magic.models", "imports fall, never climb"),
+        ("view/__init__.py", "import agent_magic.agents", "imports fall, never climb"),
+        ("agents/__init__.py", "import IPython.display", "only notebook knows IPython"),
+        ("core/text.py", "import pydantic", "core is standard library only"),
+        ("agents/__init__.py", "import litellm", "only models.litellm knows the provider library"),
+        ("core/text.py", "import agent_magic.core.memory", "no cycles inside a room"),
+    ],
+)
+def test_an_import_that_climbs_breaks_its_contract(tmp_path, module, line, contract):
+    for name in [*_sources(), Path("pyproject.toml")]:
+        copy = tmp_path / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes((ROOT / name).read_bytes())
+    with (tmp_path / "agent_magic" / module).open("a", encoding="utf-8") as source:
+        source.write(f"\n{line}\n")
+    done = _lint(tmp_path)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert f"{contract} BROKEN" in done.stdout
+
+
+def test_every_room_stands_in_every_contract_that_holds_for_it():
+    sources = {
+        contract["name"]: contract.get("source_modules", contract.get("ancestors")) for contract in CONTRACTS
+    }
+    rooms = {f"agent_magic.{room}" for room in ROOMS}
+    assert rooms - set(sources["only notebook knows IPython"]) == snapshot({"agent_magic.notebook"})
+    assert rooms - set(sources["no cycles inside a room"]) == set()
+    knows_provider = set(sources["only models.litellm knows the provider library"])
+    assert rooms - knows_provider == snapshot({"agent_magic.models", "agent_magic.notebook"})
+    models = {f"agent_magic.models.{file.stem}" for file in (PACKAGE / "models").glob("*.py")}
+    assert models - knows_provider == snapshot({"agent_magic.models.litellm", "agent_magic.models.__init__"})
+
+
+def _sources() -> list[Path]:
+    return [file.relative_to(ROOT) for file in PACKAGE.rglob("*.py")]
