@@ -93,8 +93,13 @@ def execute_notebook(path: Path) -> Any:
     # No folders for kernel specs: what is left is the kernel of this Python.
     manager = AsyncKernelManager(kernel_name="python3", kernel_spec_manager=KernelSpecManager(kernel_dirs=[]))
     where = {"metadata": {"path": str(path.parent.resolve())}}
+    # A kernel warns on the terminal that it is not encrypted; it listens on loopback.
+    quiet = ["--IPKernelApp.log_level=ERROR"]
+    client = NotebookClient(
+        notebook, km=manager, timeout=_CELL_TIMEOUT_S, resources=where, extra_arguments=quiet
+    )
     try:
-        NotebookClient(notebook, km=manager, timeout=_CELL_TIMEOUT_S, resources=where).execute()
+        client.execute(cleanup_kc=True)
     finally:
         nbformat.write(notebook, path)
     return notebook

@@ -12,7 +12,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Mapping, Sequence
 
-from agent_magic.agents.run import Interrupted, Run, StepDraft
+from agent_magic.agents.run import CallIds, Interrupted, Run, StepDraft
 from agent_magic.agents.side_by_side import THREADS
 from agent_magic.agents.streaming import ask_model
 from agent_magic.core.errors import DefinitionError, OptionError, RunError, StepError
@@ -21,7 +21,7 @@ from agent_magic.core.memory import AgentMemory
 from agent_magic.core.messages import ChatMessage, ImagePart
 from agent_magic.core.result import RunResult
 from agent_magic.core.state import AgentState, DictState, State, is_usable_name
-from agent_magic.core.steps import Fault, FinalAnswerStep, RunStep, StateVariable, TaskStep
+from agent_magic.core.steps import ActionStep, Fault, FinalAnswerStep, RunStep, StateVariable, TaskStep
 from agent_magic.core.values import Value, describe
 from agent_magic.models.model import Model
 from agent_magic.models.select import choose_model
@@ -89,6 +89,7 @@ class MultiStepAgent(ABC):
         self._history: list[RunStep] = []
         self._active: list[Run] = []
         self._last: Run | None = None
+        self._call_ids = CallIds()
         self._n_changes = 0  # of the history; a run that ends finds out by it whether others joined in
         self._lock = threading.RLock()
 
@@ -103,7 +104,9 @@ class MultiStepAgent(ABC):
         """The message that asks for an answer when the steps are used up."""
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name!r}: {len(self.tools)} tools, {len(self.runs)} runs in memory>"
+        return (
+            f"<{type(self).__name__} {self.name!r}: {len(self.tools)} tools, {len(self.runs)} runs in memory>"
+        )
 
     # -- running ------------------------------------------------------------------------------
 
@@ -248,6 +251,8 @@ class MultiStepAgent(ABC):
         """Forget all runs; variables and tools stay."""
         with self._lock:
             self._n_changes += 1
+            if not self._active:  # the calls of a run that goes on will stand beside those of later ones
+                self._call_ids = CallIds()
             self._history.clear()
             self.runs.clear()
             self._memory = AgentMemory(self._memory.system_prompt.text)
@@ -286,7 +291,13 @@ class MultiStepAgent(ABC):
             # the first step puts it in, when the run is on the screen already.
             memory = AgentMemory(self._memory.system_prompt.text, self._history)
             run = Run(
-                agent_name=self.name, model=self.model, memory=memory, state=state, task=step, max_steps=limit
+                agent_name=self.name,
+                model=self.model,
+                memory=memory,
+                state=state,
+                task=step,
+                max_steps=limit,
+                call_ids=self._call_ids,
             )
             run.n_changes = self._n_changes
             self._memory = memory
@@ -314,9 +325,9 @@ class MultiStepAgent(ABC):
                 "failed",
                 error=Fault(kind=type(bug).__name__, message=f"A fault of agent_magic itself: {bug!r}"),
             )
-            self._join(run)
             raise
-        self._join(run)
+        finally:
+            self._join(run)
         result = _ended(run)
         yield RunEnded(result=result)
         return result
@@ -337,7 +348,7 @@ class MultiStepAgent(ABC):
                 yield StepEnded(step=step)
                 return
             except Interrupted as stop:
-                yield from self._interrupted(run, draft, str(stop))
+                yield from self._interrupted(run, str(stop))
                 return
             _tell_repeats(run, draft)
             step = run.end_step()
@@ -370,7 +381,7 @@ class MultiStepAgent(ABC):
         try:
             message = yield from ask_model(run, draft, messages, (), "final")
         except Interrupted as stop:
-            yield from self._interrupted(run, draft, str(stop))
+            yield from self._interrupted(run, str(stop))
             return
         except RunError as error:
             run.drop_step()
@@ -385,23 +396,28 @@ class MultiStepAgent(ABC):
         run.end("max_steps", value=final.answer)
         yield StepEnded(step=final)
 
-    def _interrupted(self, run: Run, draft: StepDraft, reason: str) -> Generator[Event, None, None]:
-        fault = Fault(kind="Interrupted", message=reason or BY_PERSON)
-        draft.fault = fault
-        step = run.end_step()
-        run.end("interrupted", error=fault)
-        yield StepEnded(step=step)
+    def _interrupted(self, run: Run, reason: str) -> Generator[Event, None, None]:
+        self._end_interrupted(run, reason or BY_PERSON)
+        step = _ended(run).steps[-1]
+        if isinstance(step, ActionStep):  # else it was answered in that very moment
+            yield StepEnded(step=step)
 
     def _close(self, run: Run, reason: str) -> None:
         run.interrupt(reason)  # whatever still runs behind learns that nobody waits for it
-        run.end("interrupted", error=Fault(kind="Interrupted", message=reason))
+        self._end_interrupted(run, reason)
         self._join(run)
+
+    @staticmethod
+    def _end_interrupted(run: Run, reason: str) -> None:
+        run.end("interrupted", error=Fault(kind="Interrupted", message=reason))
 
     def _join(self, run: Run) -> None:
         """Take an ended run's steps into the agent's memory, once."""
         with self._lock:
             if run not in self._active:
                 return
+            if run.result is None:  # a second Ctrl-C came while the first was being recorded
+                self._end_interrupted(run, BY_PERSON)
             self._active.remove(run)
             overlapped = run is not self._last or run.n_changes != self._n_changes
             self._n_changes += 1

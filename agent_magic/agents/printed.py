@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextvars import ContextVar
 
 _HEAD = 4_000
@@ -55,7 +55,7 @@ def open_sinks() -> list[Sink]:
 
 
 @contextlib.contextmanager
-def printing_into(sink: Sink) -> Iterator[None]:
+def printing_into(sink: Sink) -> Generator[None]:
     """Make `sink` the current one."""
     token = CURRENT_SINK.set(sink)
     _open[id(sink)] = sink

@@ -95,6 +95,27 @@ class StepDraft:
         )
 
 
+class CallIds:
+    """The ids of tool calls, each given once in all runs that may come to stand in one memory."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._used: set[str] = set()
+        self._numbers: dict[str, int] = {}
+
+    def unique(self, wanted: str) -> str:
+        """`wanted`, or the next of `wanted_2`, `wanted_3`, … that no call has yet."""
+        with self._lock:
+            call_id = base = wanted or "call_1"
+            number = self._numbers.get(base, 1)
+            while call_id in self._used:
+                number += 1
+                call_id = f"{base}_{number}"
+            self._numbers[base] = number
+            self._used.add(call_id)
+            return call_id
+
+
 class Run:
     """One execution of a task."""
 
@@ -107,6 +128,7 @@ class Run:
         state: AgentState,
         task: TaskStep,
         max_steps: int,
+        call_ids: CallIds,
     ) -> None:
         self.run_id = uuid.uuid4().hex[:12]
         self.agent_name = agent_name
@@ -115,6 +137,7 @@ class Run:
         self.state = state
         self.task = task
         self.max_steps = max_steps
+        self.call_ids = call_ids
         self.loop: asyncio.AbstractEventLoop | None = None
         """The caller's event loop under `arun`; async tools and `main_thread` tools run there."""
         self.result: RunResult | None = None
@@ -130,9 +153,6 @@ class Run:
         self._reason = ""
         self._lock = threading.RLock()
         self._wakers: list[Callable[[], None]] = []
-        self._used_ids = {
-            call.id for step in memory.steps if isinstance(step, ActionStep) for call in step.tool_calls
-        }
         self._last_failure: tuple[str, ...] | None = None
         self.n_equal_failures = 0
         """How many steps running failed in the same way."""
@@ -207,16 +227,6 @@ class Run:
         """Whether the step before failed in the same way."""
         return failure == self._last_failure
 
-    def unique_id(self, wanted: str) -> str:
-        """`wanted`, or the nearest that no call of this memory has yet."""
-        base, number = wanted or "call_1", 1
-        call_id = base
-        while call_id in self._used_ids:
-            number += 1
-            call_id = f"{base}_{number}"
-        self._used_ids.add(call_id)
-        return call_id
-
     # -- the end -----------------------------------------------------------------------------
 
     def end(self, status: RunStatus, *, value: Value = None, error: Fault | None = None) -> RunResult:
@@ -228,6 +238,8 @@ class Run:
         with self._lock:
             if self.result is not None:
                 return self.result
+            if not self.steps:  # it ended before it began
+                self._append(self.task)
             if self._draft is None and status == "interrupted":
                 self._draft = StepDraft(1 + sum(isinstance(step, ActionStep) for step in self.steps))
             if self._draft is not None:

@@ -111,28 +111,32 @@ def wait_for(
 
     def begin() -> None:
         task.append(loop.create_task(carry(), context=context))
-        task[0].add_done_callback(finish)
-
-    def finish(ended: asyncio.Task[Value]) -> None:
-        if done.done():
-            return
-        if ended.cancelled():
-            done.set_exception(asyncio.CancelledError())
-        elif (error := ended.exception()) is not None:
-            done.set_exception(error)
-        else:
-            done.set_result(ended.result())
+        task[0].add_done_callback(lambda ended: _hand_on(ended, done))
 
     def cancel() -> None:
+        task[0].cancel()
+
+    def cancel_from_outside() -> None:
         if not done.done() and not loop.is_closed():
-            loop.call_soon_threadsafe(lambda: task[0].cancel())  # noqa: PLW0108 - `task` is filled in the loop's thread
+            loop.call_soon_threadsafe(cancel)
 
     loop.call_soon_threadsafe(begin)
-    take_off = on_interrupt(cancel)
+    take_off = on_interrupt(cancel_from_outside)
     try:
         return done.result()
     except BaseException:
-        cancel()
+        cancel_from_outside()
         raise
     finally:
         take_off()
+
+
+def _hand_on(ended: asyncio.Task[Value], done: Future[Value]) -> None:
+    if done.done():
+        return
+    if ended.cancelled():
+        done.set_exception(asyncio.CancelledError())
+    elif (error := ended.exception()) is not None:
+        done.set_exception(error)
+    else:
+        done.set_result(ended.result())

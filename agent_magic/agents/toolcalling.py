@@ -120,7 +120,7 @@ class ToolCallingAgent(MultiStepAgent):
         """The calls with ids unique in this memory and arguments read; unreadable ones get a fault."""
         named: list[ToolCall] = []
         for place, call in enumerate(calls):
-            call_id = run.unique_id(call.id)
+            call_id = run.call_ids.unique(call.id)
             try:
                 arguments: Mapping[str, Value] | str = read_arguments(call.arguments)
             except ParsingError as error:

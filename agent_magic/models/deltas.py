@@ -148,7 +148,9 @@ class _OpenCall:
     def _is_repeated_by(self, fragment: ToolCallDelta) -> bool:
         # Some servers end with the whole call once more, under its id.
         is_same = bool(fragment.id) and fragment.id == self.id and fragment.name == self.name
-        return is_same and bool(fragment.arguments) and self._is_whole() and fragment.arguments == self._text()
+        return (
+            is_same and bool(fragment.arguments) and self._is_whole() and fragment.arguments == self._text()
+        )
 
     def _is_whole(self) -> bool:
         """Whether the arguments so far are blank or one closed object; each piece is read once."""

@@ -10,11 +10,12 @@ All scanning is linear, by regular expressions without backtracking: the text is
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
 import math
 import re
 from collections.abc import Iterator
-from typing import Any, NoReturn, cast
+from typing import NoReturn, cast
 
 import json_repair
 
@@ -32,7 +33,9 @@ _MAX_REPAIR_CHARS = 4_000
 _STRING = r""""[^"\\]*+(?:\\.[^"\\]*+)*+"|'[^'\\]*+(?:\\.[^'\\]*+)*+'"""
 _COMMENT = r"//[^\n]*+|\#[^\n]*+"
 _SPAN = re.compile(rf"{_STRING}|[\"']|{_COMMENT}|[{{}}\[\]]", re.DOTALL)
-_TOKEN = re.compile(rf"({_STRING})|({_COMMENT})|([{{}}\[\]()])|([,:])|([^\s\"'{{}}\[\](),:]+)|([\"'])", re.DOTALL)
+_TOKEN = re.compile(
+    rf"({_STRING})|({_COMMENT})|([{{}}\[\]()])|([,:])|([^\s\"'{{}}\[\](),:]+)|([\"'])", re.DOTALL
+)
 _PYTHON_WORDS = {"True": "true", "False": "false", "None": "null"}
 
 
@@ -78,7 +81,9 @@ def read_json(text: str) -> Value:
         if end is None:
             refuse_incomplete(text)
         if text[end:].strip():
-            raise ParsingError(f"After the JSON {excerpt(text[:end])} stands more text, {excerpt(text[end:].strip())}.\nGive one JSON object and nothing else.")
+            raise ParsingError(
+                f"After the JSON {excerpt(text[:end])} stands more text, {excerpt(text[end:].strip())}.\nGive one JSON object and nothing else."
+            )
     elif text[:1] in ("'", '"') and _TOKEN.fullmatch(text) is None:
         refuse_incomplete(text)
     try:
@@ -105,9 +110,9 @@ def checked(value: Value, depth: int = 0) -> Value:
         case list():
             return [checked(item, depth + 1) for item in cast("list[Value]", value)]
         case float() if not math.isfinite(value):
-            _refuse_constant(str(value))
+            return _refuse_constant(str(value))
         case int() if value.bit_length() > _MAX_BITS:
-            _refuse_digits()
+            return _refuse_digits()
         case _:
             return value
 
@@ -136,18 +141,20 @@ def excerpt(text: str, max_chars: int = 80) -> str:
 
 def _loads(text: str) -> Value:
     # strict=False: raw line ends and tabs inside strings are form.
-    return json.loads(text, strict=False, object_pairs_hook=_object, parse_constant=_refuse_constant, parse_int=_int)
+    return json.loads(
+        text, strict=False, object_pairs_hook=_object, parse_constant=_refuse_constant, parse_int=_int
+    )
 
 
 def _read_lax(text: str, error: json.JSONDecodeError) -> Value:
-    try:
+    with contextlib.suppress(json.JSONDecodeError):
         return _loads("".join(_rewrite(text)))
-    except json.JSONDecodeError:
-        pass
     if len(text) <= _MAX_REPAIR_CHARS:
         _refuse_words(text)
         for value in _repairs(text):
-            if isinstance(value, dict | list) and _content(text) == _content(json.dumps(value, ensure_ascii=False)):
+            if isinstance(value, dict | list) and _content(text) == _content(
+                json.dumps(value, ensure_ascii=False)
+            ):
                 return value
     raise ParsingError(
         f"The JSON {excerpt(text)} cannot be read: {error.msg} at line {error.lineno}, column {error.colno}.\n"
@@ -157,14 +164,10 @@ def _read_lax(text: str, error: json.JSONDecodeError) -> Value:
 
 def _repairs(text: str) -> Iterator[Value]:
     """What others make of a text: Python for a literal with tuples, `json_repair` for bare keys and lost commas."""
-    try:
+    with contextlib.suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         yield json.loads(json.dumps(ast.literal_eval(text)))
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        pass
-    try:
+    with contextlib.suppress(ValueError, IndexError, RecursionError):
         yield json_repair.repair_json(text, return_objects=True, skip_json_loads=True)
-    except (ValueError, IndexError, RecursionError):
-        pass
 
 
 def _rewrite(text: str) -> Iterator[str]:
@@ -208,7 +211,12 @@ def _string(literal: str) -> str:
 
 def _raw_line_ends(literal: str) -> str:
     # Escapes unknown to Python would warn; models mean the backslash itself or JSON's `\/`.
-    literal = re.sub(r"\\(.)", lambda m: m[0] if m[1] in "\\'\"abfnrtvxuUN01234567\n" else rf"\\{m[1]}", literal, flags=re.DOTALL)
+    literal = re.sub(
+        r"\\(.)",
+        lambda m: m[0] if m[1] in "\\'\"abfnrtvxuUN01234567\n" else rf"\\{m[1]}",
+        literal,
+        flags=re.DOTALL,
+    )
     return literal.replace("\r", "\\r").replace("\n", "\\n").replace("\0", "\\0")
 
 
@@ -233,7 +241,9 @@ def _object(pairs: list[tuple[str, Value]]) -> dict[str, Value]:
     if len(made) < len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))
-        raise ParsingError(f"The key {excerpt(twice)} stands twice in one JSON object.\nGive each argument once.")
+        raise ParsingError(
+            f"The key {excerpt(twice)} stands twice in one JSON object.\nGive each argument once."
+        )
     return made
 
 
@@ -253,12 +263,16 @@ def _refuse_words(text: str) -> None:
 
 
 def _refuse_constant(word: str) -> NoReturn:
-    raise ParsingError(f"{word} is no number that JSON can hold.\nGive a finite number, or null if the tool takes it.")
+    raise ParsingError(
+        f"{word} is no number that JSON can hold.\nGive a finite number, or null if the tool takes it."
+    )
 
 
 def _refuse_digits(n_digits: int | None = None) -> NoReturn:
     has = f"of {n_digits:,} digits" if n_digits else "with too many digits"
-    raise ParsingError(f"The JSON holds a whole number {has}; at most {_MAX_DIGITS:,} digits are read.\nGive a smaller number, or text.")
+    raise ParsingError(
+        f"The JSON holds a whole number {has}; at most {_MAX_DIGITS:,} digits are read.\nGive a smaller number, or text."
+    )
 
 
 def _refuse_depth() -> NoReturn:

@@ -47,6 +47,7 @@ from agent_magic.models.local_engine import (
 from agent_magic.models.local_prompt import (
     FINAL_ANSWER,
     Run,
+    build_answer_prompt,
     build_call_prompt,
     build_chat_prompt,
     split_runs,
@@ -230,9 +231,7 @@ class _Request:
     @property
     def body(self) -> dict[str, Value]:
         # Words at which a text ends must not end a call in the middle of a string.
-        return (
-            {"json_schema": self.schema} if self.schema else {"stop": list(self.stop), "repeat_penalty": 1.1}
-        )
+        return {"json_schema": self.schema} if self.schema else {"stop": list(self.stop)}
 
 
 def _build_request(
@@ -250,13 +249,12 @@ def _build_request(
             schema=schema,
         )
     # At the step limit the last user message asks for an answer, and the run is the one before it.
-    n_last = 2 if kind == "final" and len(runs) > 1 else 1
+    runs = runs[:-1] if kind == "final" and len(runs) > 1 else runs
+    build = build_answer_prompt if runs and runs[-1].findings else build_chat_prompt
     return _Request(
-        build=lambda attempt: build_chat_prompt(
-            runs[attempt.n_left_out :], n_last=n_last, max_result_chars=attempt.max_result_chars
-        ),
-        attempts=_attempts(len(runs) - n_last),
-        stop=stop,
+        build=lambda attempt: build(runs[attempt.n_left_out :], max_result_chars=attempt.max_result_chars),
+        attempts=_attempts(len(runs) - 1),
+        stop=[*stop, "\n"] if build is build_answer_prompt else stop,
     )
 
 

@@ -28,6 +28,16 @@ _ANSWER_EXAMPLE = (
     'Call: {"name": "final_answer", "arguments": {"answer": "Grass is green."}}',
     "",
 )
+_ANSWERED_EXAMPLES = (
+    "Task: What does tea cost?",
+    "Result of price(item=tea): 3.2",
+    "Answer: Tea costs 3.2.",
+    "",
+    "Task: List the towns on the coast.",
+    "Result of find_towns(place=coast): Visby, Umea",
+    "Answer: The towns on the coast are Visby and Umea.",
+    "",
+)
 _MADE_EXAMPLES = 2
 _WORDS = ("Larkspur", "Obsidian", "Quillwort", "Tamarack", "Vermilion", "Zephyr", "Juniper", "Marigold")
 _NUMBERS = (7, 12, 25, 38, 64, 91)
@@ -53,6 +63,11 @@ class Run:
     turns: tuple[Turn, ...] = ()
     answer: str | None = None
     """An answer given as text."""
+
+    @property
+    def findings(self) -> tuple[Turn, ...]:
+        """The calls that gave a result."""
+        return tuple(turn for turn in self.turns if not turn.is_error and turn.call.name != FINAL_ANSWER)
 
 
 def split_runs(messages: Sequence[ChatMessage]) -> list[Run]:
@@ -92,25 +107,33 @@ def build_call_prompt(tools: Sequence[ToolSchema], runs: Sequence[Run], *, max_r
     return "\n".join([*lines[:-1], "Call:"])
 
 
-def build_chat_prompt(runs: Sequence[Run], *, n_last: int, max_result_chars: int) -> str:
-    """The ChatML prompt whose continuation is a plain text answer.
+def build_answer_prompt(runs: Sequence[Run], *, max_result_chars: int) -> str:
+    """The prompt whose continuation, up to the line's end, says in words what the last of `runs` found.
 
     Args:
         runs: Oldest first.
-        n_last: So many of the last runs make the question: a task, and what was asked after it.
-        max_result_chars: Results and answers are cut to this length.
+        max_result_chars: Results are cut to this length.
+    """
+    lines = [*_ANSWERED_EXAMPLES]
+    for run in runs:
+        lines.append(f"Task: {_one_line(run.task)}")
+        lines += [_result_line(turn, max_result_chars) for turn in run.findings]
+        lines += [f"Answer: {_one_line(truncate(_answer(run), max_result_chars))}", ""]
+    return "\n".join([*lines[:-2], "Answer:"])
+
+
+def build_chat_prompt(runs: Sequence[Run], *, max_result_chars: int) -> str:
+    """The ChatML prompt whose continuation is a plain text answer to the last of `runs`.
+
+    Args:
+        runs: Oldest first.
+        max_result_chars: Earlier answers are cut to this length.
     """
     parts: list[str] = []
-    earlier, last = runs[: len(runs) - n_last], runs[len(runs) - n_last :]
-    for run in earlier:
+    for run in runs[:-1]:
         parts.append(_turn("user", run.task))
-        told = run.answer or _answer(run)
-        parts.append(_turn("assistant", truncate(told, max_result_chars)))
-    lines: list[str] = []
-    for run in last:
-        lines.append(run.task)
-        lines += [_known_line(turn, max_result_chars) for turn in run.turns if turn.call.name != FINAL_ANSWER]
-    return "".join([*parts, _turn("user", "\n".join(lines)), "<|im_start|>assistant\n"])
+        parts.append(_turn("assistant", truncate(_answer(run), max_result_chars)))
+    return "".join([*parts, _turn("user", runs[-1].task if runs else ""), "<|im_start|>assistant\n"])
 
 
 def defuse(text: str) -> str:
@@ -219,16 +242,15 @@ def _answer(run: Run) -> str:
         arguments = turn.call.arguments
         if turn.call.name == FINAL_ANSWER and isinstance(arguments, Mapping):
             return ", ".join(map(str, arguments.values()))
-    return run.turns[-1].result if run.turns else ""
+    return run.answer or next((turn.result for turn in reversed(run.findings)), "")
 
 
-def _known_line(turn: Turn, max_result_chars: int) -> str:
+def _result_line(turn: Turn, max_result_chars: int) -> str:
     arguments = turn.call.arguments
     if isinstance(arguments, Mapping):
         arguments = ", ".join(f"{name}={value}" for name, value in arguments.items())
-    return (
-        f"Known: {turn.call.name}({arguments or ''}) is {_one_line(truncate(turn.result, max_result_chars))}"
-    )
+    result = _one_line(truncate(turn.result, max_result_chars))
+    return defuse(f"Result of {turn.call.name}({arguments or ''}): {result}")
 
 
 def _call_json(name: str, arguments: Mapping[str, Value] | str | None) -> str:

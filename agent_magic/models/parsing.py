@@ -29,7 +29,9 @@ _FORM = 'Write a tool call as one JSON object: {"name": "tool_name", "arguments"
 _NAME_KEYS = ("name", "function", "tool", "tool_name", "action")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "tool_input", "action_input")
 _OTHER_KEYS = ("id", "type", "thought", "tool_calls")
-_CALL_KEY = re.compile(rf"[{{,]\s*[\"']?(?:{'|'.join((*_NAME_KEYS, *_ARGUMENT_KEYS, 'tool_calls'))})[\"']?\s*:")
+_CALL_KEY = re.compile(
+    rf"[{{,]\s*[\"']?(?:{'|'.join((*_NAME_KEYS, *_ARGUMENT_KEYS, 'tool_calls'))})[\"']?\s*:"
+)
 _CALL_OPENING = re.compile(
     rf"[{{\[][\s{{\[]{{0,8}}+[\"']?(?:{'|'.join((*_NAME_KEYS, *_ARGUMENT_KEYS, *_OTHER_KEYS))})[\"']?\s*:"
 )
@@ -85,7 +87,9 @@ def parse_tool_calls(text: str) -> ParsedCalls:
         is_bare = mark is not None or lead_start == begin or text[lead_start : span.start].strip() != ""
         found = _to_calls(read_json(text[span.start : span.end]), is_bare=is_bare, number=len(calls) + 1)
         if found and not calls:
-            start = lead_start + (len(text[lead_start : span.start]) - len(text[lead_start : span.start].lstrip()))
+            start = lead_start + (
+                len(text[lead_start : span.start]) - len(text[lead_start : span.start].lstrip())
+            )
         calls.extend(found)
         last_end = span.end
     if not calls:
@@ -259,7 +263,9 @@ def _to_call(fields: dict[str, Value], *, is_bare: bool) -> ToolCall | None:
         raise ParsingError(f"The tool's name is {excerpt(str(name))}, and not a text.\n{_FORM}")
     if len(argument_keys) > 1:
         first, second = argument_keys[:2]
-        raise ParsingError(f"The call of {name!r} has both {first!r} and {second!r}.\nGive all arguments in one object.")
+        raise ParsingError(
+            f"The call of {name!r} has both {first!r} and {second!r}.\nGive all arguments in one object."
+        )
     arguments = read_arguments(fields[argument_keys[0]]) if argument_keys else {}
     return ToolCall(id="", name=name, arguments=arguments)
 
@@ -279,7 +285,11 @@ def _refuse(text: str, begin: int) -> None:
         raise ParsingError(f"The reply is empty{where}: there is no tool call.\n{_FORM}")
     if body[0] in "{[":
         value = read_json(body)
-        keys = ", ".join(repr(key) for key in list(cast("dict[str, Value]", value))[:5]) if isinstance(value, dict) else ""
+        keys = (
+            ", ".join(repr(key) for key in list(cast("dict[str, Value]", value))[:5])
+            if isinstance(value, dict)
+            else ""
+        )
         what = f"a JSON object with the keys {keys}" if keys else f"{_kind(value)}, {excerpt(body)}"
         raise ParsingError(f"The reply is {what}, and no tool call.\n{_FORM}")
     raise ParsingError(f"No tool call was found{where} in {excerpt(body)}.\n{_FORM}")

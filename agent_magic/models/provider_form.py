@@ -28,7 +28,9 @@ _MAX_KEPT = 4_096
 _PNG_MODES = frozenset({"1", "L", "LA", "P", "RGB", "RGBA", "I", "I;16"})
 
 
-def to_provider_messages(messages: Sequence[ChatMessage], *, native_tools: bool, images: bool) -> list[ProviderMessage]:
+def to_provider_messages(
+    messages: Sequence[ChatMessage], *, native_tools: bool, images: bool
+) -> list[ProviderMessage]:
     """The messages in OpenAI's chat form.
 
     Args:
@@ -79,7 +81,9 @@ class _Cache:
 
     def get(self, message: ChatMessage, *, native_tools: bool, images: bool) -> ProviderMessage:
         if message.images:
-            return _to_provider(message, native_tools=native_tools, images=images)  # kept with the image itself
+            return _to_provider(
+                message, native_tools=native_tools, images=images
+            )  # kept with the image itself
         key = (id(message), native_tools, images)
         with self._lock:
             kept = self._kept.get(key)
@@ -119,12 +123,18 @@ def _to_provider(message: ChatMessage, *, native_tools: bool, images: bool) -> P
     match message.role:
         case "assistant" if native_tools:
             # The key is always there: some servers refuse a message without it, others an empty text.
-            converted: ProviderMessage = {"role": "assistant", "content": text or (None if message.tool_calls else "")}
+            converted: ProviderMessage = {
+                "role": "assistant",
+                "content": text or (None if message.tool_calls else ""),
+            }
             if message.tool_calls:
                 converted["tool_calls"] = [_to_provider_call(call) for call in message.tool_calls]
             return converted
         case "assistant":
-            return {"role": "assistant", "content": "\n".join([*([text] if text else []), *map(_to_text, message.tool_calls)])}
+            return {
+                "role": "assistant",
+                "content": "\n".join([*([text] if text else []), *map(_to_text, message.tool_calls)]),
+            }
         case "tool" if native_tools:
             return {"role": "tool", "tool_call_id": message.tool_call_id or "", "content": text}
         case "tool":
@@ -168,9 +178,7 @@ def _encode(image: Value) -> str:
 def _describe(schema: ToolSchema) -> str:
     if not schema.examples:
         return schema.description
-    lines = [
-        f"{example.task} -> {to_arguments_json(example.arguments)}" for example in schema.examples
-    ]
+    lines = [f"{example.task} -> {to_arguments_json(example.arguments)}" for example in schema.examples]
     return "\n".join([schema.description, "", "Examples:", *lines]).lstrip()
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from tenacity import RetryCallState, Retrying, stop_after_attempt, wait_exponential_jitter
+from tenacity import RetryCallState, Retrying, stop_after_attempt, wait_exponential, wait_random
 
 from agent_magic.core.errors import AgentError
 from agent_magic.core.redact import redact
@@ -22,12 +22,15 @@ MAX_MESSAGE_CHARS = 600
 _MAX_WORDS_CHARS = 300
 _PASSING_STATUSES = frozenset({408, 409, 425, 429})
 # Classes of HTTP libraries that mean a broken line, known by name so that none need be imported.
-_PASSING_CLASSES = frozenset({"TransportError", "APIConnectionError", "APITimeoutError", "Timeout", "IncompleteRead"})
+_PASSING_CLASSES = frozenset(
+    {"TransportError", "APIConnectionError", "APITimeoutError", "Timeout", "IncompleteRead"}
+)
 _TIMEOUT_CLASSES = frozenset({"Timeout", "APITimeoutError", "TimeoutException", "TimeoutError"})
-_TOO_LONG = re.compile(r"context[ _](?:length|window|size)|(?:prompt|input|request) is too long|too many tokens", re.IGNORECASE)
+_TOO_LONG = re.compile(
+    r"context[ _](?:length|window|size)|(?:prompt|input|request) is too long|too many tokens", re.IGNORECASE
+)
 # `litellm.RateLimitError: RateLimitError: OpenAIException - ` says nothing to a person.
 _PREFIXES = re.compile(r"^(?:(?:[\w.]+(?:Error|Exception|Timeout)|[\w.]+\.\w+)\s*(?::|-)\s*)+")
-_KEY_NAMES = {"gemini": "GEMINI_API_KEY", "hosted_vllm": "HOSTED_VLLM_API_KEY"}
 
 
 class BrokenReplyError(Exception):
@@ -57,7 +60,7 @@ class RetryPolicy:
     def __init__(self, max_retries: int = 3, max_wait_s: float = 30.0) -> None:
         self._max_wait_s = max_wait_s
         self._stop = stop_after_attempt(max_retries + 1)
-        self._wait = wait_exponential_jitter(initial=0.5, max=min(8.0, max_wait_s), jitter=0.5)
+        self._wait = wait_exponential(multiplier=0.5, max=min(8.0, max_wait_s)) + wait_random(0, 0.5)
         self._retrying = Retrying(stop=self._stop, wait=self._wait)
 
     def next_delay(self, attempt: int, failure: Failure) -> float | None:
@@ -95,10 +98,10 @@ def diagnose(error: Exception, model_id: str, *, secrets: Iterable[str] = ()) ->
     )
 
 
-def key_name(model_id: str) -> str:
+def _key_name(model_id: str) -> str:
     """The environment variable in which a provider's key is looked for."""
     provider = model_id.partition("/")[0]
-    return _KEY_NAMES.get(provider, f"{re.sub(r'[^A-Za-z0-9]+', '_', provider).upper()}_API_KEY")
+    return f"{re.sub(r'[^A-Za-z0-9]+', '_', provider).upper()}_API_KEY"
 
 
 def _explain(error: Exception, status: int | None, model_id: str, words: str, *, is_passing: bool) -> str:
@@ -106,10 +109,26 @@ def _explain(error: Exception, status: int | None, model_id: str, words: str, *,
         return f"{model_id}: the request is longer than the model's context window. Begin afresh, or give the task less to read."
     if _names(error) & _TIMEOUT_CLASSES or status == 408:
         return f"{model_id} did not answer in time. Allow it more with the model option `timeout_s`, or look at its server."
+    if isinstance(error, BrokenReplyError):
+        return f"{model_id} gave no whole reply."
+    if "LLM Provider NOT provided" in words:
+        return (
+            f"{model_id} names no provider that LiteLLM knows. Write provider/name, such as openai/gpt-4.1."
+        )
+    if status is not None:
+        return _explain_status(status, model_id, is_passing=is_passing)
+    if is_passing:
+        return (
+            f"{model_id}: the connection failed or broke off. Look at the network, or at the model's server."
+        )
+    return f"{model_id} could not be asked ({type(error).__name__})."
+
+
+def _explain_status(status: int, model_id: str, *, is_passing: bool) -> str:
     match status:
         case 401 | 403:
             return (
-                f"{model_id} refused the key ({status}). Look at the environment variable {key_name(model_id)}, "
+                f"{model_id} refused the key ({status}). Look at the environment variable {_key_name(model_id)}, "
                 "or at the model option `api_key`."
             )
         case 404:
@@ -119,10 +138,6 @@ def _explain(error: Exception, status: int | None, model_id: str, words: str, *,
             )
         case 429:
             return f"{model_id}: too many requests for now, or the account's quota is used up (429)."
-        case None if is_passing:
-            return f"{model_id}: the connection failed or broke off. Look at the network, or at the model's server."
-        case None:
-            return f"{model_id} could not be asked ({type(error).__name__})."
         case _ if is_passing:
             return f"{model_id}: its server failed ({status})."
         case _:
@@ -138,7 +153,10 @@ def _is_passing(error: Exception, status: int | None) -> bool:
 
 
 def _is_too_long(error: Exception, words: str) -> bool:
-    if "ContextWindowExceededError" in _names(error) or getattr(error, "code", None) == "context_length_exceeded":
+    if (
+        "ContextWindowExceededError" in _names(error)
+        or getattr(error, "code", None) == "context_length_exceeded"
+    ):
         return True
     return _status(error) in (400, 413) and _TOO_LONG.search(words) is not None
 
@@ -157,7 +175,11 @@ def _status(error: Exception) -> int | None:
 def _words(error: Exception) -> str:
     """What the provider wrote, without class names in front of it and HTML in it."""
     text = str(error)
-    text = _PREFIXES.sub("", text.partition("\nTraceback")[0].strip())
+    # LiteLLM repeats the error inside, and appends its own traceback.
+    text = re.split(
+        r"\s*(?:Original exception:|Traceback \(most recent call last\)|received_args=)", text, maxsplit=1
+    )[0]
+    text = _PREFIXES.sub("", text.strip())
     if "<html" in text.lower():
         text = re.sub(r"<(script|style)\b.*?</\1>|<[^>]*>", " ", text, flags=re.DOTALL | re.IGNORECASE)
     return " ".join(text.split())
@@ -180,7 +202,9 @@ def _retry_after(error: Exception) -> float | None:
         headers: Any = getattr(source, "headers", None) or getattr(source, "litellm_response_headers", None)
         if not headers:
             continue
-        by_name = {str(name).lower(): str(value) for name, value in cast("Mapping[object, object]", headers).items()}
+        by_name = {
+            str(name).lower(): str(value) for name, value in cast("Mapping[object, object]", headers).items()
+        }
         value = by_name.get("retry-after")
         if value is None:
             continue

@@ -15,7 +15,7 @@ from agent_magic.core.values import safe_repr
 from agent_magic.notebook.building import reason_of
 from agent_magic.record.cards import to_agent_record, to_tool_record
 from agent_magic.record.run import to_record
-from agent_magic.record.step import to_whole_step
+from agent_magic.record.step import to_step_record
 from agent_magic.tools.tool import Tool
 from agent_magic.view.bundle import step_to_bundle, to_bundle
 from agent_magic.view.cards import agent_to_bundle, tool_to_bundle
@@ -51,7 +51,7 @@ def run_bundle(result: RunResult) -> Bundle:
 def step_bundle(step: MemoryStep) -> Bundle:
     """One step; those that are no action as the messages they make."""
     if isinstance(step, ActionStep):
-        return step_to_bundle(to_whole_step(step))
+        return step_to_bundle(to_step_record(step))
     return {"text/plain": safe_repr(step)}
 
 

@@ -62,7 +62,7 @@ def run_cell(magics: Any, options: AgentOptions, body: str) -> Any:
         images = []
     if agent.state.scope == "all":
         variables = {**{key: state[key] for key in all_variables(state, without=[name])}, **variables}
-    result: RunResult | None = None
+    value = None
     try:
         with PrintRouter(CURRENT_SINK, open_sinks):
             result = show_run(
@@ -73,11 +73,11 @@ def run_cell(magics: Any, options: AgentOptions, body: str) -> Any:
                 warnings=warnings,
                 quiet=options.quiet or magics.quiet,
             )
+        value = result.value if result.status == "answered" else None
     finally:
         # Whatever happened, the name that the cell promised is there for the next one.
         if options.as_name is not None:
-            is_answered = result is not None and result.status == "answered"
-            state.bind(options.as_name, result.value if result is not None and is_answered else None)
+            state.bind(options.as_name, value)
     return _end_cell(magics, options, agent, result)
 
 

@@ -8,7 +8,7 @@ the record again and again need draw only what is new.
 
 from __future__ import annotations
 
-import re
+import string
 import time
 from collections.abc import Callable, Sequence
 from typing import assert_never
@@ -29,15 +29,15 @@ from agent_magic.core.messages import TokenUsage
 from agent_magic.core.result import RunResult
 from agent_magic.core.steps import ActionStep, TaskStep, ToolResult
 from agent_magic.record.clean import clean_text
-from agent_magic.record.run import LOOSEST, cut_head, to_head, to_record
+from agent_magic.record.run import cut_head, to_head, to_record
 from agent_magic.record.schema import CallRecord, NowRecord, RunRecord, StepRecord
-from agent_magic.record.step import Limits, to_call_record, to_seconds, to_step_record, to_usage
+from agent_magic.record.step import LOOSEST, Limits, to_call_record, to_seconds, to_step_record, to_usage
 
 _KEPT_CHARS = 8_000
 _SHOWN_CHARS = 1_500
 _RUNNING_LIMITS = Limits(chars=2_000)
-# The last word of a text that is being written may be the first half of a key.
-_UNFINISHED_WORD = re.compile(r"[!-~]{8,}\Z")
+_SHORT_WORD = 8
+_WORD = string.ascii_letters + string.digits + string.punctuation
 
 
 class RunDraft:
@@ -193,5 +193,9 @@ class _Now:
 
 def _newest(text: str) -> str:
     """The end of a text that is being written, without secrets."""
-    shown = _UNFINISHED_WORD.sub("", clean_text(text, _KEPT_CHARS))
+    shown = clean_text(text, _KEPT_CHARS)
+    whole_words = shown.rstrip(_WORD)
+    # The last word of a text that is being written may be the first half of a key.
+    if len(shown) - len(whole_words) >= _SHORT_WORD:
+        shown = whole_words
     return (shown if len(shown) <= _SHOWN_CHARS else "…" + shown[-_SHOWN_CHARS:]).strip()

@@ -16,12 +16,21 @@ from agent_magic.core.values import Value, describe, safe_repr, to_text
 from agent_magic.core.version import __version__
 from agent_magic.record.clean import cut_text, redact_plain, stored_size, to_plain
 from agent_magic.record.schema import VERSION, AnswerRecord, RunRecord, Status, StepRecord
-from agent_magic.record.step import Limits, cut_error, cut_step, to_error, to_seconds, to_usage, to_whole_step
+from agent_magic.record.step import (
+    LOOSEST,
+    Limits,
+    cut_error,
+    cut_step,
+    to_error,
+    to_seconds,
+    to_usage,
+    to_whole_step,
+)
 
 MAX_BYTES = 400_000
 """The most that a record takes in a notebook file."""
 _LIMITS = (
-    Limits(chars=8_000),
+    LOOSEST,
     Limits(chars=4_000),
     Limits(chars=2_000),
     Limits(chars=1_000),
@@ -34,7 +43,6 @@ _LIMITS = (
     Limits(chars=80, steps=30, items=2),
     Limits(chars=80, steps=6, items=2),
 )
-LOOSEST = _LIMITS[0]
 # The task and the answer are what a record is opened for: they are cut less than the steps.
 _SHORTEST_ANSWER = 4_000
 _MAX_VARIABLES = 30

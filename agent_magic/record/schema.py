@@ -59,7 +59,7 @@ class CallRecord(TypedDict):
     bound_to: NotRequired[str]
     duration_s: NotRequired[float]
     output: NotRequired[ValueRecord]
-    """What was returned; `preview` only where the observation does not show it."""
+    """What was returned, if not None; `preview` only where there is no observation."""
 
 
 class StepRecord(TypedDict):

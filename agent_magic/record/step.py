@@ -19,7 +19,7 @@ MAX_CALLS = 50
 """The most calls of a step that a record holds."""
 _NAME_CHARS = 80
 _PREVIEW_CHARS = 600
-_PLAIN = (str, bool, int, float, type(None))
+_PLAIN = (str, bool, int, float)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,13 +33,17 @@ class Limits:
     """Calls in a step; a call has a fifth as many notes."""
 
 
-def to_step_record(step: ActionStep, limits: Limits) -> StepRecord:
+LOOSEST = Limits(chars=8_000)
+"""What a record holds of an ordinary run."""
+
+
+def to_step_record(step: ActionStep, limits: Limits = LOOSEST) -> StepRecord:
     """A step as plain JSON: no secrets, every text cut."""
     return cut_step(to_whole_step(step), limits)
 
 
 def to_whole_step(step: ActionStep) -> StepRecord:
-    """A step as plain JSON without secrets, its texts whole."""
+    """A step as plain JSON without secrets, its texts prepared for `cut_step` but not cut."""
     record = StepRecord(step_number=step.step_number, duration_s=to_seconds(step.timing.duration_s))
     if thought := step.model_output[: step.calls_start].strip():
         record["thought"] = thought
@@ -107,7 +111,8 @@ def _to_call(result: ToolResult) -> CallRecord:
         record["error"] = to_error(result.fault)
     else:
         record["observation"] = result.observation
-        record["output"] = _to_output(result.output, result.observation)
+        if result.output is not None:
+            record["output"] = _to_output(result.output, result.observation)
     if result.notes:
         record["notes"] = list(result.notes)
     if result.printed:

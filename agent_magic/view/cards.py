@@ -23,7 +23,7 @@ def tool_to_bundle(tool: ToolRecord) -> dict[str, Json]:
 
 def agent_html(agent: AgentRecord) -> str:
     """Name, status, model; memory and settings; tools with a line each."""
-    model = agent["model"] + (f" · {agent['why']}" if agent["why"] else "")
+    model = words.model_words(agent["model"], agent["why"])
     tools = [
         [el.code(words.one_line(tool["name"], 40)), el.escape(tool["description"])] for tool in agent["tools"]
     ]
@@ -42,7 +42,7 @@ def agent_html(agent: AgentRecord) -> str:
 
 def agent_text(agent: AgentRecord) -> str:
     """Name, status, model; memory and settings; tools with a line each."""
-    why = f" ({words.one_line(agent['why'])})" if agent["why"] else ""
+    model = words.one_line(words.model_words(agent["model"], agent["why"]))
     status = words.last_status_words(agent["last_status"])
     width = max((len(tool["name"]) for tool in agent["tools"]), default=0)
     tools = [
@@ -51,7 +51,7 @@ def agent_text(agent: AgentRecord) -> str:
     ]
     return "\n".join(
         [
-            f"{words.one_line(agent['name'])} · {status} · {words.one_line(agent['model'])}{why}",
+            f"{words.one_line(agent['name'])} · {status} · {model}",
             _agent_figures(agent),
             *(["Tools", *tools] if tools else ["No tools"]),
         ]

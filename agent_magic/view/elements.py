@@ -98,7 +98,7 @@ def warning(text: str) -> str:
 def fold(title: str, body: str, *, is_open: bool = False, style: str = "") -> str:
     """A line that opens what it stands for."""
     opened = start("details", style, is_open=is_open)
-    return f'{opened}<summary style="cursor:pointer;padding-left:1.5em;text-indent:-1.5em">{title}</summary>{body}</details>'
+    return f'{opened}<summary style="cursor:pointer;padding:0 4.5em 0 1.5em;text-indent:-1.5em">{title}</summary>{body}</details>'
 
 
 def panel(colour: str, body: str) -> str:

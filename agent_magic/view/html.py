@@ -57,8 +57,7 @@ def to_html(record: RunRecord, *, quiet: bool = False, detail: Detail = FULL) ->
 def header(record: RunRecord) -> str:
     """Agent, status, model and why; figures; warnings."""
     chip = status_chip(record["status"], words.status_words(record))
-    why = f" · {record['why']}" if record["why"] else ""
-    first = heading(record["agent"], chip, record["model"] + why)
+    first = heading(record["agent"], chip, words.model_words(record["model"], record["why"]))
     figures = " · ".join(words.run_figures(record))
     warnings = [warning(text) for text in record["warnings"]]
     return "".join(
@@ -104,7 +103,9 @@ def step_html(step: StepRecord, detail: Detail = FULL) -> str:
     if detail.is_brief:
         rest = _brief(step)
         return wrap("div", f"border-top:1px solid {LINE};padding:3px 0", number + title + rest)
-    figures = wrap("span", f"{LABEL};float:right;padding-left:12px;text-indent:0", words.seconds(step["duration_s"]))
+    figures = wrap(
+        "span", f"{LABEL};float:right;margin-right:-4.5em;text-indent:0", words.seconds(step["duration_s"])
+    )
     body = _step_body(step, detail)
     is_open = "error" in step or any("error" in call for call in step.get("calls", []))
     return fold(

@@ -37,10 +37,10 @@ def to_markdown(record: RunRecord, *, quiet: bool = False, detail: Detail = FULL
 
 def header(record: RunRecord) -> str:
     """Agent, status, model and why; figures; warnings."""
-    why = f" · {span(words.one_line(record['why']))}" if record["why"] else ""
+    model = span(words.one_line(words.model_words(record["model"], record["why"])))
     status = words.status_words(record)
     lines = [
-        f"**Agent** {span(record['agent'])} · **{status}** · {span(record['model'])}{why}",
+        f"**Agent** {span(record['agent'])} · **{status}** · {model}",
         # A code span, since two `$` on a page would be read as mathematics.
         span(" · ".join(words.run_figures(record))),
         *(f"⚠ {span(words.one_line(warning, 600))}" for warning in record["warnings"]),

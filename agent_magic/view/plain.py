@@ -38,10 +38,10 @@ def to_text(record: RunRecord, *, quiet: bool = False, detail: Detail = FULL) ->
 
 def header(record: RunRecord) -> list[str]:
     """Agent, status, model and why; figures; warnings."""
-    why = f" ({words.one_line(record['why'])})" if record["why"] else ""
+    model = words.one_line(words.model_words(record["model"], record["why"]))
     status = words.status_words(record)
     return [
-        f"{words.one_line(record['agent'])} · {status} · {words.one_line(record['model'])}{why}",
+        f"{words.one_line(record['agent'])} · {status} · {model}",
         " · ".join(words.run_figures(record)),
         *(f"! {words.one_line(warning, 600)}" for warning in record["warnings"]),
     ]

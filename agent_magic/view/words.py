@@ -79,6 +79,13 @@ def last_status_words(status: Status | None) -> str:
             return f"last run {status}"
 
 
+def model_words(model: str, why: str | None) -> str:
+    """The model and why it was chosen; a reason that names it says both."""
+    if not why:
+        return model
+    return why if why.startswith(model) else f"{model} · {why}"
+
+
 def run_figures(record: RunRecord) -> list[str]:
     """Steps, tokens, cost and time of a run."""
     if record["status"] == "running":
@@ -264,11 +271,13 @@ def cut(text: str, max_chars: int | None) -> str:
 def _arguments_line(arguments: dict[str, Json] | str) -> str:
     if isinstance(arguments, str):
         return one_line(arguments, _ARGUMENTS_CHARS)
-    line = ", ".join(
-        f"{one_line(name, 40)}={one_line(argument_text(value), _ARGUMENT_CHARS)}"
-        for name, value in arguments.items()
-    )
+    line = ", ".join(f"{one_line(name, 40)}={_short(value)}" for name, value in arguments.items())
     return one_line(line, _ARGUMENTS_CHARS)
+
+
+def _short(value: Json) -> str:
+    is_reference = isinstance(value, str) and parse_reference(value)
+    return one_line(value if is_reference else json.dumps(value, ensure_ascii=False), _ARGUMENT_CHARS)
 
 
 def _error_outcome(error: ErrorRecord, *, is_brief: bool) -> str:

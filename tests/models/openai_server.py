@@ -35,7 +35,14 @@ class Received:
     body: dict[str, Any]
 
 
-def reply(content: Any = None, *, tool_calls: Any = None, usage: Any = None, finish_reason: str = "stop", **message: Any) -> Turn:
+def reply(
+    content: Any = None,
+    *,
+    tool_calls: Any = None,
+    usage: Any = None,
+    finish_reason: str = "stop",
+    **message: Any,
+) -> Turn:
     """A whole reply that does not stream."""
     inner: dict[str, Any] = {"role": "assistant", "content": content, **message}
     if tool_calls is not None:
@@ -49,7 +56,9 @@ def delta(finish_reason: str | None = None, **fields: Any) -> dict[str, Any]:
     return {**_CHUNK, "choices": [{"index": 0, "delta": fields, "finish_reason": finish_reason}]}
 
 
-def call_delta(index: int, id: str | None = None, name: str | None = None, arguments: str | None = None) -> dict[str, Any]:
+def call_delta(
+    index: int, id: str | None = None, name: str | None = None, arguments: str | None = None
+) -> dict[str, Any]:
     """A chunk with a fragment of a tool call."""
     function = {"name": name, "arguments": arguments}
     return delta(tool_calls=[{"index": index, "id": id, "type": "function", "function": function}])

@@ -180,6 +180,14 @@ def test_answer_is_a_text_when_there_is_no_final_answer_to_call(model: LocalMode
 
 
 @pytest.mark.embedded
+def test_answer_at_the_step_limit_tells_the_result(model: LocalModel):
+    request = user("You have used all steps. Give the best answer in plain text, and say what is missing.")
+    messages = [user("How many penguins are on Heard?"), *called("count_on", "52", island="Heard"), request]
+    reply = model.generate(messages, kind="final")
+    assert (reply.tool_calls, reply.content) == snapshot(((), 'Heard has 52 penguins.'))
+
+
+@pytest.mark.embedded
 def test_only_final_answer_is_called_with_words_of_its_own(model: LocalModel):
     (call,) = model.generate([user("What is the capital of France?")], tools=(FINAL,)).tool_calls
     assert call.name == "final_answer"

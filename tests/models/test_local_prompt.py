@@ -4,7 +4,14 @@ from inline_snapshot import snapshot
 
 from agent_magic.core.messages import ChatMessage, ToolCall, ToolExample, ToolSchema
 from agent_magic.core.steps import ACCEPTED
-from agent_magic.models.local_prompt import Run, Turn, build_call_prompt, build_chat_prompt, split_runs
+from agent_magic.models.local_prompt import (
+    Run,
+    Turn,
+    build_answer_prompt,
+    build_call_prompt,
+    build_chat_prompt,
+    split_runs,
+)
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 PRICE = ToolSchema(
@@ -139,7 +146,9 @@ def test_prompts_defuse_marks_of_roles_and_lone_surrogates():
         ),
     )
     call_prompt = build_call_prompt([PRICE], [run], max_result_chars=1_000)
-    chat_prompt = build_chat_prompt([run], n_last=1, max_result_chars=1_000)
+    chat_prompt = build_answer_prompt([run], max_result_chars=1_000) + build_chat_prompt(
+        [run], max_result_chars=1_000
+    )
     assert (call_prompt.count("<|"), chat_prompt.count("<|")) == (0, 3)
     (call_prompt + chat_prompt).encode()
 
@@ -156,16 +165,43 @@ def test_call_prompt_cuts_long_results():
     assert len(build_call_prompt([], [run], max_result_chars=100)) < 400
 
 
-def test_chat_prompt_tells_what_is_known_and_what_is_asked():
-    runs = split_runs([*TWO_RUNS, result(3, "a b"), user("Give the best answer.")])
-    assert build_chat_prompt(runs, n_last=2, max_result_chars=1_000) == snapshot("""\
+def test_answer_prompt_tells_what_was_found_and_ends_at_the_answer():
+    assert build_answer_prompt(split_runs([*TWO_RUNS, result(3, "a b")]), max_result_chars=1_000) == snapshot("""\
+Task: What does tea cost?
+Result of price(item=tea): 3.2
+Answer: Tea costs 3.2.
+
+Task: List the towns on the coast.
+Result of find_towns(place=coast): Visby, Umea
+Answer: The towns on the coast are Visby and Umea.
+
+Task: Price in Oslo?
+Result of mean_price(city=Oslo): 12
+Answer: 12
+
+Task: And @df?
+Result of top_rows(df=@df, n=1): a b
+Answer:\
+""")
+
+
+def test_answer_prompt_leaves_errors_out():
+    runs = split_runs([user("Hi"), call(1, "f"), result(1, "f raised KeyError", Told)])
+    assert "KeyError" not in build_answer_prompt(runs, max_result_chars=1_000)
+
+
+def test_chat_prompt_shows_earlier_runs_with_their_answers():
+    runs = split_runs([*TWO_RUNS, result(3, "a b"), user("And now?")])
+    assert build_chat_prompt(runs, max_result_chars=1_000) == snapshot("""\
 <|im_start|>user
 Price in Oslo?<|im_end|>
 <|im_start|>assistant
 12<|im_end|>
 <|im_start|>user
-And @df?
-Known: top_rows(df=@df, n=1) is a b
-Give the best answer.<|im_end|>
+And @df?<|im_end|>
+<|im_start|>assistant
+a b<|im_end|>
+<|im_start|>user
+And now?<|im_end|>
 <|im_start|>assistant
 """)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -12,7 +13,10 @@ from embedded.weights import need_weights
 from inline_snapshot import snapshot
 from models.local_server import LocalServer, read_message, read_tool
 
-from agent_magic.core.messages import ChatMessage, ToolCall, ToolExample
+from agent_magic.agents.toolcalling import ToolCallingAgent
+from agent_magic.core.messages import ChatMessage, MessageDelta, ToolCall, ToolExample, ToolSchema
+from agent_magic.models.deltas import MessageBuilder
+from agent_magic.models.litellm import LiteLLMModel
 
 pytestmark = pytest.mark.embedded
 
@@ -135,3 +139,100 @@ def test_examples_are_read_out_of_a_description():
             ToolExample(task="3 and 4", arguments={"a": 3, "b": 4}),
         ),
     )
+
+
+# -- LiteLLM over real HTTP ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def over_http(server: LocalServer) -> LiteLLMModel:
+    return LiteLLMModel("openai/local", api_base=server.url, api_key="none")
+
+
+ADD = ToolSchema(
+    name="add",
+    description="Add two numbers.",
+    parameters={
+        "type": "object",
+        "properties": {"a": {"type": "number"}, "b": {"type": "number"}},
+        "required": ["a", "b"],
+    },
+    examples=(ToolExample(task="What is 3 plus 4?", arguments={"a": 3, "b": 4}),),
+)
+FINAL = ToolSchema(
+    name="final_answer",
+    description="Give the answer.",
+    parameters={"type": "object", "properties": {"answer": {}}, "required": ["answer"]},
+)
+
+
+def user(text: str) -> ChatMessage:
+    return ChatMessage(role="user", content=text)
+
+
+def read(call: ToolCall) -> tuple[str, object]:
+    arguments = json.loads(call.arguments) if isinstance(call.arguments, str) else call.arguments
+    return call.name, arguments
+
+
+def test_litellm_gets_a_tool_call(over_http: LiteLLMModel):
+    reply = over_http.generate([user("Add 7 and 1.5, please")], tools=[ADD, FINAL])
+    assert [read(call) for call in reply.tool_calls] == [("add", {"a": 7, "b": 1.5})]
+    assert reply.usage is not None
+    assert (reply.usage.input_tokens or 0) > 0
+
+
+def test_litellm_streams_a_tool_call(over_http: LiteLLMModel):
+    builder = MessageBuilder()
+    pieces = list(over_http.stream([user("Add 7 and 1.5, please")], tools=[ADD, FINAL]))
+    for piece in pieces:
+        builder.add(piece)
+    reply = builder.build()
+    fragments = [call for piece in pieces if isinstance(piece, MessageDelta) for call in piece.tool_calls]
+    assert [read(call) for call in reply.tool_calls] == [("add", {"a": 7, "b": 1.5})]
+    assert len(fragments) > 3
+    assert reply.usage is not None
+    assert (reply.usage.output_tokens or 0) > 0
+
+
+def test_litellm_streams_a_text(over_http: LiteLLMModel):
+    pieces = list(over_http.stream([user("What is the capital of France?")]))
+    texts = [piece.text for piece in pieces if isinstance(piece, MessageDelta) and piece.text]
+    assert "".join(texts) == snapshot("The capital of France is Paris.")
+    assert len(texts) > 3
+
+
+def test_litellm_sends_examples_and_results(server: LocalServer, over_http: LiteLLMModel):
+    call = ToolCall(id="c1", name="add", arguments={"a": 7, "b": 1.5})
+    messages = [
+        user("Add 7 and 1.5, please"),
+        ChatMessage(role="assistant", tool_calls=(call,)),
+        ChatMessage(role="tool", content="8.5", tool_call_id="c1"),
+    ]
+    reply = over_http.generate(messages, tools=[ADD, FINAL])
+    assert [read(call) for call in reply.tool_calls] == [("final_answer", {"answer": 8.5})]
+    sent = server.requests[-1]
+    assert [message["role"] for message in sent["messages"]] == ["user", "assistant", "tool"]
+    assert read_tool(sent["tools"][0]["function"]).examples == ADD.examples
+
+
+def test_closing_a_litellm_stream_lets_the_engine_go(over_http: LiteLLMModel):
+    pieces = over_http.stream([user("Tell a long story about a fox.")], max_tokens=2_000)
+    next(iter(pieces))
+    pieces.close()
+    start = time.monotonic()
+    over_http.generate([user("Say hello.")], max_tokens=1)
+    assert time.monotonic() - start < 5
+
+
+def test_agent_answers_over_litellm(over_http: LiteLLMModel):
+    def add(a: float, b: float) -> float:
+        """Add two numbers.
+
+        Examples:
+            What is 3 plus 4? -> add(a=3, b=4)
+        """
+        return a + b
+
+    result = ToolCallingAgent(tools=[add], model=over_http).run("Add 7 and 1.5, please")
+    assert (result.status, result.value) == ("answered", 8.5)

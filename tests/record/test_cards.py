@@ -91,3 +91,4 @@ def test_cards_have_no_secret_and_stay_small() -> None:
     )
     assert "abcdefghijklmnop" not in stored
     assert len(stored) < 20_000
+    assert "\\u0001" not in stored

@@ -65,15 +65,7 @@ def test_draft_of_a_running_run() -> None:
                 {
                     "step_number": 1,
                     "duration_s": 1.25,
-                    "calls": [
-                        {
-                            "id": "call_1",
-                            "name": "look",
-                            "arguments": {"n": 1},
-                            "observation": "seen",
-                            "output": {"type": "NoneType"},
-                        }
-                    ],
+                    "calls": [{"id": "call_1", "name": "look", "arguments": {"n": 1}, "observation": "seen"}],
                     "usage": {
                         "input_tokens": 501,
                         "output_tokens": 40,
@@ -114,13 +106,7 @@ def test_draft_shows_which_calls_are_running_and_which_have_ended() -> None:
             "doing": "calling",
             "calls": [
                 {"id": "call_1", "name": "look", "arguments": {"n": 1}},
-                {
-                    "id": "call_2",
-                    "name": "list",
-                    "arguments": {},
-                    "observation": "a, b",
-                    "output": {"type": "NoneType"},
-                },
+                {"id": "call_2", "name": "list", "arguments": {}, "observation": "a, b"},
             ],
             "running": ["call_1"],
         }

@@ -128,7 +128,6 @@ DataFrame, 3 rows × 2 columns
                             "name": "final_answer",
                             "arguments": {"answer": "Biscoe."},
                             "observation": "accepted",
-                            "output": {"type": "NoneType"},
                         }
                     ],
                     "usage": {
@@ -221,6 +220,7 @@ def test_record_is_small_when_a_field_has_20_megabytes(field: str) -> None:
     assert stored_size(record) <= MAX_BYTES
     text = json.dumps(record, ensure_ascii=False)
     assert "characters cut …" in text
+    assert "\\u0001" not in json.dumps(record)
     assert HUGE[:1_000] in text
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent_magic.core.messages import TokenUsage, ToolCall, ToolExample, ToolSchema
+from agent_magic.core.events import RunStarted, StepEnded, StepStarted, TextDelta, ToolCallStarted
+from agent_magic.core.messages import ImagePart, TokenUsage, ToolCall, ToolExample, ToolSchema
 from agent_magic.core.result import RunResult
 from agent_magic.core.steps import (
     ActionStep,
@@ -16,6 +17,7 @@ from agent_magic.core.steps import (
     ToolResult,
 )
 from agent_magic.core.values import Description
+from agent_magic.record.draft import RunDraft
 
 START = 1_800_000_000.0
 
@@ -151,3 +153,55 @@ SCHEMA = ToolSchema(
         ),
     ),
 )
+
+
+def run_full_of(text: str) -> RunResult:
+    """A run with `text` in every field that holds text."""
+    return run(
+        action(
+            1,
+            call(
+                text,
+                {text: text, "list": [text, {text: text}]},
+                text,
+                observation=text,
+                output=Table(),
+                bound_to=text,
+                notes=(text,),
+                printed=text,
+            ),
+            call("raw", text, "call_2", fault=Fault(kind=text, message=text)),
+            call("kept", {}, "call_3", output=[text]),
+            model_output=text,
+            reasoning=text,
+            fault=Fault(kind=text, message=text),
+        ),
+        action(2, model_output=text),
+        task=text,
+        value=text,
+        agent_name=text,
+        model_id=text,
+        run_id=text,
+        variables=(
+            StateVariable(name=text, description=Description(type_name=text, shape=text, preview=text)),
+        ),
+        images=(ImagePart(image=None, name=text),),
+        error=Fault(kind=text, message=text),
+    )
+
+
+def running_draft(text: str) -> RunDraft:
+    """A run that has made a step and is in the middle of its second, with `text` in every field."""
+    done, now = action(1, call("look", {"at": text}, observation=text)), call(text, {"at": text}, "call_2")
+    draft = RunDraft(reason=text, warnings=[text], clock=lambda: START)
+    task = TaskStep(task=text)
+    for event in (
+        RunStarted(run_id=text, agent_name=text, model_id=text, max_steps=20, task=task),
+        StepEnded(step=done),
+        StepStarted(step_number=2),
+        TextDelta(step_number=2, text=text, is_reasoning=True),
+        TextDelta(step_number=2, text=f"{text} "),
+        ToolCallStarted(step_number=2, call=now.call),
+    ):
+        draft.add(event)
+    return draft

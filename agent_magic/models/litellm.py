@@ -1,0 +1,335 @@
+"""LiteLLMModel: any provider that LiteLLM knows, and any OpenAI-compatible address.
+
+The one file that knows the provider library, which takes seconds to import and is therefore
+imported at the first use. It must not try again after a failure: the run decides that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import logging
+import os
+import re
+import threading
+import warnings
+from collections.abc import Generator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, cast
+
+from agent_magic.core.messages import (
+    ChatMessage,
+    MessageDelta,
+    RequestKind,
+    TokenUsage,
+    ToolCall,
+    ToolCallDelta,
+    ToolSchema,
+)
+from agent_magic.core.values import Value
+from agent_magic.models.deltas import MessageBuilder
+from agent_magic.models.model import Capabilities, Model
+from agent_magic.models.provider_form import to_arguments_json, to_provider_messages, to_provider_tools
+from agent_magic.models.retry import BrokenReplyError, Failure, diagnose
+from agent_magic.models.thinking import ThinkingSplitter
+
+_DROPPABLE = {
+    "tools": r"(?:tools|tool[ _]choice|tool (?:use|calls|calling)|function calling)",
+    "stop": "stop",
+    "stream_options": "stream_options",
+}
+"""Parameters that some providers refuse, as they name them; a request is made once more without."""
+_REFUSAL = (
+    r"(?:not support\w*|unsupported|unknown|unrecogni[sz]ed|unexpected|not permitted|not allowed|requires)"
+)
+_SECRET_OPTION = re.compile(r"key|token|secret|password|credential", re.IGNORECASE)
+_LOCK = threading.Lock()
+
+
+class LiteLLMModel(Model):
+    """A model that is asked through LiteLLM.
+
+    What the provider cannot take is asked of LiteLLM, and corrected once by what the provider
+    itself answers.
+
+    Args:
+        model_id: As LiteLLM spells it, `provider/name`, such as `openai/gpt-4.1`.
+        api_base: Address of an OpenAI-compatible server, `http://127.0.0.1:8000/v1`.
+        api_key: Instead of the provider's environment variable. It is never shown.
+        timeout_s: How long the provider may be silent, in seconds.
+        native_tools: Whether tools are called natively; None asks LiteLLM.
+        options: Go to the provider as they are (`temperature`, `max_tokens`, …); those of a
+            single call go over them.
+    """
+
+    def __init__(
+        self,
+        model_id: str,
+        *,
+        api_base: str | None = None,
+        api_key: str | None = None,
+        timeout_s: float = 60.0,
+        native_tools: bool | None = None,
+        **options: Value,
+    ) -> None:
+        self.model_id = model_id
+        self._address = {"api_base": api_base, "api_key": api_key}
+        self._timeout_s = timeout_s
+        self._native_tools = native_tools
+        self._options = options
+        self._refused: set[str] = set()
+
+    def __repr__(self) -> str:
+        return f"LiteLLMModel({self.model_id!r})"
+
+    @property
+    def capabilities(self) -> Capabilities:  # pyright: ignore[reportIncompatibleVariableOverride] - LiteLLM is asked, which takes seconds to import
+        """What LiteLLM knows, or the provider has answered; of an unknown model, that it calls tools."""
+        known = self._info.get("supports_function_calling")
+        tools = known is not False if self._native_tools is None else self._native_tools
+        return Capabilities(
+            tools=tools and "tools" not in self._refused, images=self._info.get("supports_vision") is True
+        )
+
+    @property
+    def context_window(self) -> int | None:  # pyright: ignore[reportIncompatibleVariableOverride] - as above
+        """In tokens, as LiteLLM knows it."""
+        return self._info.get("max_input_tokens") or self._info.get("max_tokens")
+
+    def generate(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        tools: Sequence[ToolSchema] = (),
+        stop: Sequence[str] = (),
+        kind: RequestKind = "act",
+        **options: Value,
+    ) -> ChatMessage:
+        """Ask once and return the whole reply."""
+        del kind
+        response = self._ask(messages, tools, stop, options, is_stream=False)
+        if not response.choices:
+            raise BrokenReplyError("The provider's reply holds no choice.")
+        choice = response.choices[0]
+        message, usage = choice.message, getattr(response, "usage", None)
+        text, thinking = _split_content(message.content)
+        builder = MessageBuilder()
+        builder.add(
+            ChatMessage(
+                role="assistant",
+                content=text,
+                reasoning=(getattr(message, "reasoning_content", None) or thinking) or None,
+                tool_calls=tuple(_to_call(call) for call in message.tool_calls or ()),
+                usage=self._to_usage(usage),
+                finish_reason=choice.finish_reason,
+            )
+        )
+        return _cut_at(builder.build(), stop)
+
+    def stream(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        tools: Sequence[ToolSchema] = (),
+        stop: Sequence[str] = (),
+        kind: RequestKind = "act",
+        **options: Value,
+    ) -> Generator[MessageDelta | ChatMessage, None, None]:
+        """Ask once and yield the reply in pieces, at the end the whole; closing it ends the request."""
+        del kind
+        stream = self._ask(messages, tools, stop, options, is_stream=True)
+        builder, splitter = MessageBuilder(), ThinkingSplitter()
+        try:
+            for chunk in stream:
+                delta = _to_delta(chunk)
+                if delta is None:
+                    continue
+                builder.add(delta)
+                yield from splitter.feed(delta.text)
+                if delta.reasoning or delta.tool_calls:
+                    yield dataclasses.replace(delta, text="", finish_reason=None)
+                if not tools and stop and _find_stop(builder.text_so_far, stop) is not None:
+                    break
+            else:
+                # LiteLLM makes up an ending where the provider gave none.
+                if not getattr(stream, "received_any_finish_reason", True):
+                    raise BrokenReplyError("The stream ended before the reply was whole.")
+            yield from splitter.flush()
+            whole = dataclasses.replace(builder.build(), usage=self._to_usage(_reported_usage(stream)))
+            yield _cut_at(whole, stop)
+        finally:
+            stream.close()
+
+    def diagnose(self, error: Exception) -> Failure:
+        """Say what an exception means, without the keys that this model was given."""
+        values = {"api_key": self._address["api_key"], **self._options}
+        secrets = [str(value) for name, value in values.items() if value and _SECRET_OPTION.search(name)]
+        return diagnose(error, self.model_id, secrets=[secret for secret in secrets if len(secret) > 3])
+
+    @cached_property
+    def _info(self) -> Mapping[str, Value]:
+        with contextlib.suppress(
+            Exception
+        ):  # LiteLLM raises a bare Exception for a model that it does not know
+            return cast("Mapping[str, Value]", _load().get_model_info(self.model_id))
+        return {}
+
+    def _ask(
+        self,
+        messages: Sequence[ChatMessage],
+        tools: Sequence[ToolSchema],
+        stop: Sequence[str],
+        options: Mapping[str, Value],
+        *,
+        is_stream: bool,
+    ) -> Any:
+        """Make the request; once more for each parameter that the provider says it does not take."""
+        litellm = _load()
+        for _ in range(len(_DROPPABLE) + 1):
+            request = self._build_request(messages, tools, stop, options, is_stream=is_stream)
+            try:
+                return litellm.completion(**request)
+            except Exception as error:
+                refused = _refused_parameter(error, request)
+                if refused is None:
+                    raise
+                self._refused.add(refused)
+        raise AssertionError("each parameter is refused once")  # pragma: no cover
+
+    def _build_request(
+        self,
+        messages: Sequence[ChatMessage],
+        tools: Sequence[ToolSchema],
+        stop: Sequence[str],
+        options: Mapping[str, Value],
+        *,
+        is_stream: bool,
+    ) -> dict[str, Value]:
+        capabilities = self.capabilities
+        request: dict[str, Value] = {
+            "model": self.model_id,
+            "messages": to_provider_messages(
+                messages, native_tools=capabilities.tools, images=capabilities.images
+            ),
+            "timeout": self._timeout_s,
+            "num_retries": 0,
+            "max_retries": 0,
+            "stream": is_stream,
+            **{name: value for name, value in self._address.items() if value},
+        }
+        if is_stream and "stream_options" not in self._refused:
+            request["stream_options"] = {"include_usage": True}
+        if tools and capabilities.tools:
+            request.update(tools=to_provider_tools(tools), tool_choice="auto")
+        if stop and "stop" not in self._refused:
+            request["stop"] = list(stop)
+        return {**request, **self._options, **options}
+
+    def _to_usage(self, usage: Any) -> TokenUsage | None:
+        if not usage or not usage.prompt_tokens:  # LiteLLM writes 0 where the provider reported nothing
+            return None
+        cost: float | None = None
+        with contextlib.suppress(Exception):  # a model without a price
+            cost = sum(_load().cost_per_token(model=self.model_id, usage_object=usage))
+        return TokenUsage(
+            input_tokens=usage.prompt_tokens,
+            output_tokens=usage.completion_tokens,
+            cached_tokens=getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", None),
+            reasoning_tokens=getattr(
+                getattr(usage, "completion_tokens_details", None), "reasoning_tokens", None
+            ),
+            cost_usd=cost,
+        )
+
+
+def _load() -> Any:
+    """LiteLLM, silenced: no banner, no log lines, no look at the network for prices."""
+    with _LOCK, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+        import litellm as library  # noqa: PLC0415 - takes 2 to 6 seconds
+
+        litellm = cast("Any", library)
+        litellm.suppress_debug_info = True
+        litellm.telemetry = False
+        litellm.disable_streaming_logging = True
+        if "LITELLM_LOG" not in os.environ:
+            for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
+                logging.getLogger(name).setLevel(logging.CRITICAL)
+    # Replies with a detail that its classes do not foresee would each warn in the person's notebook.
+    warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
+    return litellm
+
+
+def _refused_parameter(error: Exception, request: Mapping[str, Value]) -> str | None:
+    """The parameter that a provider's refusal names as one it does not take."""
+    if getattr(error, "status_code", None) not in (400, 404, 422):
+        return None
+    for name, pattern in _DROPPABLE.items():
+        # `tools[0].function…` is a fault inside the parameter, not a refusal of it.
+        named = rf"\b{pattern}\b(?![\[.])"
+        if name in request and re.search(
+            rf"{_REFUSAL}[^.\n]{{0,60}}{named}|{named}[^.\n]{{0,60}}{_REFUSAL}", str(error), re.IGNORECASE
+        ):
+            return name
+    return None
+
+
+def _to_delta(chunk: Any) -> MessageDelta | None:
+    if not chunk.choices:
+        return None
+    choice = chunk.choices[0]
+    text, thinking = _split_content(choice.delta.content)
+    return MessageDelta(
+        text=text or "",
+        reasoning=getattr(choice.delta, "reasoning_content", None) or thinking,
+        tool_calls=tuple(_to_call_delta(call) for call in choice.delta.tool_calls or ()),
+        finish_reason=choice.finish_reason,
+    )
+
+
+def _to_call_delta(call: Any) -> ToolCallDelta:
+    arguments = call.function.arguments
+    if isinstance(arguments, Mapping):
+        arguments = to_arguments_json(cast("Mapping[str, Value]", arguments))
+    return ToolCallDelta(index=call.index, id=call.id, name=call.function.name, arguments=arguments or "")
+
+
+def _to_call(call: Any) -> ToolCall:
+    return ToolCall(id=call.id or "", name=call.function.name or "", arguments=call.function.arguments)
+
+
+def _split_content(content: Any) -> tuple[str | None, str]:
+    """Text and thinking of a content that may be a list of parts."""
+    if not isinstance(content, list):
+        return content, ""
+    texts: list[str] = []
+    thinking: list[str] = []
+    for part in cast("list[Any]", content):
+        fields = cast("Mapping[str, Any]", part if isinstance(part, Mapping) else {"text": str(part)})
+        if "thinking" in fields:
+            inner = fields["thinking"]
+            thinking.append(inner if isinstance(inner, str) else _split_content(inner)[0] or "")
+        else:
+            texts.append(fields.get("text") or "")
+    return "".join(texts), "".join(thinking)
+
+
+def _reported_usage(stream: Any) -> Any:
+    """The last usage that the provider sent; LiteLLM estimates one where none was, which is no report."""
+    usages = (getattr(chunk, "usage", None) for chunk in reversed(getattr(stream, "chunks", None) or ()))
+    return next((usage for usage in usages if usage), None)
+
+
+def _find_stop(text: str, stop: Sequence[str]) -> int | None:
+    return min((place for mark in stop if (place := text.find(mark)) >= 0), default=None)
+
+
+def _cut_at(message: ChatMessage, stop: Sequence[str]) -> ChatMessage:
+    """The message up to the first stop text, for providers that do not stop there themselves."""
+    place = _find_stop(message.content or "", stop)
+    return (
+        message
+        if place is None
+        else dataclasses.replace(message, content=(message.content or "")[:place] or None)
+    )

@@ -1,0 +1,221 @@
+"""Which model runs, and why: the order in which models are looked for.
+
+It must not show a key, nor ask any address but loopback.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from agent_magic.core.errors import OptionError
+from agent_magic.core.values import Value
+from agent_magic.models.litellm import LiteLLMModel
+from agent_magic.models.local import LocalModel
+from agent_magic.models.model import Model
+
+VARIABLE = "AGENT_MAGIC_MODEL"
+
+# As of 2026-11-29. Keys are looked at in this order; never HF_TOKEN or AWS_*, which are set for other ends.
+DEFAULT_IDS = {
+    "OPENAI_API_KEY": "openai/gpt-5.4-mini",
+    "ANTHROPIC_API_KEY": "anthropic/claude-sonnet-5-5",
+    "GEMINI_API_KEY": "gemini/gemini-flash-latest",
+    "MISTRAL_API_KEY": "mistral/mistral-medium-latest",
+    "GROQ_API_KEY": "groq/openai/gpt-oss-120b",
+}
+LOOPBACK_PORTS = (11434, 1234, 8080, 8000)
+"""Where Ollama, LM Studio, llama.cpp and vLLM serve by default."""
+_LOOPBACK_WAIT_S = 0.2
+_MAX_LISTING_BYTES = 1_000_000
+_LOCAL_IDS = ("local", LocalModel.model_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A chosen model."""
+
+    model: Model
+    reason: str
+    """For the header of a run, such as `openai/gpt-4.1 because OPENAI_API_KEY is set`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRow:
+    """One way to a model, for the table that is printed."""
+
+    model_id: str
+    why: str
+    is_available: bool
+
+    def __str__(self) -> str:
+        return f"{'yes' if self.is_available else 'no':4} {self.model_id:32} {self.why}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Server:
+    """A server on loopback and the first model that it serves."""
+
+    api_base: str
+    model_name: str
+
+
+def choose_model(
+    explicit: str | Model | None = None,
+    configured: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    *,
+    model_args: Mapping[str, Value] | None = None,
+    ports: Sequence[int] = LOOPBACK_PORTS,
+) -> Choice:
+    """The model to run, and why it is this one.
+
+    Looked for in this order: `explicit`, `configured`, `AGENT_MAGIC_MODEL`, a provider's key, a
+    server on loopback, the embedded model.
+
+    Args:
+        explicit: A model id, or a model, which is taken as it is.
+        configured: A model id from the configuration.
+        environ: Environment variables; None for the process's own.
+        model_args: Options of the model that is made.
+        ports: Where servers on loopback are looked for.
+
+    Raises:
+        OptionError: An id that cannot be one, or no model in any of these ways.
+    """
+    environ = os.environ if environ is None else environ
+    arguments = dict(model_args or {})
+    if explicit is not None and not isinstance(explicit, str):
+        return Choice(
+            model=explicit, reason=f"{getattr(explicit, 'model_id', type(explicit).__name__)}, as given"
+        )
+    named = (
+        (explicit, "as given"),
+        (configured, "because %config AgentMagics.model names it"),
+        (environ.get(VARIABLE), f"because {VARIABLE} names it"),
+    )
+    for model_id, why in named:
+        if model_id:
+            joint = ", " if why == "as given" else " "
+            return Choice(model=_build(model_id, arguments, environ, why), reason=f"{model_id}{joint}{why}")
+    for key, model_id in DEFAULT_IDS.items():
+        if environ.get(key):
+            return Choice(
+                model=LiteLLMModel(model_id, **arguments), reason=f"{model_id} because {key} is set"
+            )
+    server = _find_server(ports)
+    if server is not None:
+        model_id = f"openai/{server.model_name}"
+        # The key is a word: one from the environment is for its own provider, not for this server.
+        address: dict[str, Value] = {"api_base": server.api_base, "api_key": "not-needed", **arguments}
+        return Choice(
+            model=LiteLLMModel(model_id, **address),
+            reason=f"{model_id} because a server at {server.api_base} answers",
+        )
+    if LocalModel.is_installed():
+        return Choice(
+            model=LocalModel(**arguments),
+            reason=f"{LocalModel.model_id} because it is installed, and there is no key and no server on loopback",
+        )
+    raise OptionError(_no_model(ports))
+
+
+def model_table(
+    environ: Mapping[str, str] | None = None, *, ports: Sequence[int] = LOOPBACK_PORTS
+) -> list[ModelRow]:
+    """The ways to a model, in the order in which they are looked at, with what is there now."""
+    environ = os.environ if environ is None else environ
+    named = environ.get(VARIABLE)
+    server = _find_server(ports)
+    listed = ", ".join(map(str, ports))
+    return [
+        ModelRow(model_id=named or "-", why=f"{VARIABLE} names it", is_available=bool(named)),
+        *(
+            ModelRow(model_id=model_id, why=f"{key} is set", is_available=bool(environ.get(key)))
+            for key, model_id in DEFAULT_IDS.items()
+        ),
+        ModelRow(
+            model_id=f"openai/{server.model_name}" if server else "-",
+            why=f"a server at {server.api_base} answers"
+            if server
+            else f"a server on 127.0.0.1, port {listed}, answers",
+            is_available=server is not None,
+        ),
+        ModelRow(
+            model_id="local",
+            why="the embedded model is installed (python -m agent_magic download)",
+            is_available=LocalModel.is_installed(),
+        ),
+    ]
+
+
+def _build(model_id: str, arguments: dict[str, Value], environ: Mapping[str, str], why: str) -> Model:
+    if model_id in _LOCAL_IDS:
+        return LocalModel(**arguments)
+    provider, slash, name = model_id.partition("/")
+    if not (provider and slash and name) or model_id != model_id.strip() or " " in model_id:
+        allowed = [key.removesuffix("_API_KEY").lower() for key in DEFAULT_IDS if environ.get(key)]
+        keys = f"your keys allow: {', '.join(allowed)}" if allowed else "no provider's key is set"
+        source = "" if why == "as given" else f" ({why.removeprefix('because ')})"
+        raise OptionError(
+            f"{model_id!r} is not a model id{source}. Write provider/name, e.g. openai/gpt-5.4-mini, "
+            f"or local for the embedded model; {keys}."
+        )
+    return LiteLLMModel(model_id, **arguments)
+
+
+def _find_server(ports: Sequence[int]) -> _Server | None:
+    """The first server, by the order of ports, that answers in time; all are asked at once."""
+    found: dict[int, _Server] = {}
+
+    def look(port: int) -> None:
+        server = _look(port)
+        if server is not None:
+            found[port] = server
+
+    threads = [threading.Thread(target=look, args=(port,), daemon=True) for port in ports]
+    try:
+        for thread in threads:
+            thread.start()
+    except RuntimeError:  # no thread can start here (Pyodide): then there is no server either
+        return None
+    deadline = time.monotonic() + _LOOPBACK_WAIT_S
+    for thread in threads:
+        thread.join(max(0.0, deadline - time.monotonic()))
+    return next((found[port] for port in ports if port in found), None)
+
+
+def _look(port: int) -> _Server | None:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_LOOPBACK_WAIT_S)
+    try:
+        connection.request("GET", "/v1/models")
+        response = connection.getresponse()
+        if response.status != http.client.OK:
+            return None
+        listing: Any = json.loads(response.read(_MAX_LISTING_BYTES))
+        models = cast("list[Any]", listing["data"] if isinstance(listing, dict) else [])
+        names = [
+            model["id"] for model in models if isinstance(model, dict) and isinstance(model.get("id"), str)
+        ]
+    except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    finally:
+        connection.close()
+    return _Server(api_base=f"http://127.0.0.1:{port}/v1", model_name=names[0]) if names else None
+
+
+def _no_model(ports: Sequence[int]) -> str:
+    return (
+        "No model was found. Give one in any of these ways:\n"
+        "- in the cell: %%agent --model provider/name, or --model @m for a Model object m\n"
+        f"- for all cells: %config AgentMagics.model = 'provider/name', or the environment variable {VARIABLE}\n"
+        f"- a provider's key in the environment: {', '.join(DEFAULT_IDS)}\n"
+        f"- an OpenAI-compatible server on 127.0.0.1, port {', '.join(map(str, ports))}\n"
+        "- the embedded model: pip install 'agent-magic[local]', then python -m agent_magic download"
+    )

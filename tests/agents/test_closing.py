@@ -1,0 +1,192 @@
+"""A run that is closed, or interrupted, at any of its events leaves a valid memory and a usable agent."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from agents.checking import AS_TEXT, PATIENCE_S, Busy, add, agent_of, assert_usable, assert_valid, last_action
+
+from agent_magic.agents.toolcalling import ToolCallingAgent
+from agent_magic.core.events import RunEnded, StepEnded
+from agent_magic.core.steps import FinalAnswerStep, TaskStep
+from agent_magic.models.scripted import ScriptedModel
+
+calls, final = ScriptedModel.calls, ScriptedModel.final
+
+
+def _two_steps() -> ToolCallingAgent:
+    return agent_of([calls(("add", {"a": 1, "b": 2})), final(3)])
+
+
+def _streamed_and_parallel() -> ToolCallingAgent:
+    three = calls(("add", {"a": 1, "b": 2}), ("add", {"a": 3}), ("add", {"a": 4, "b": 5}))
+    replies = [three | {"content": "I add them all.", "reasoning": "Let me see."}, three, final([3, 9])]
+    return agent_of(replies, stream_pieces=3)
+
+
+def _cut_observation() -> ToolCallingAgent:
+    def long_text() -> str:
+        """Much text."""
+        return "x" * 20_000
+
+    peek = calls(("peek", {"name": "obs_1", "start": 9}))
+    return agent_of([calls(("long_text", {})), peek, final("seen")], long_text)
+
+
+def _prose_twice() -> ToolCallingAgent:
+    return agent_of(["It is three.", "It is three."], capabilities=AS_TEXT)
+
+
+def _refused_answers() -> ToolCallingAgent:
+    beside = calls(("add", {"a": 1, "b": 2}), ("final_answer", {"answer": 3}))
+    return agent_of([beside, calls(("final_answer", {})), final(3)])
+
+
+def _step_limit() -> ToolCallingAgent:
+    return agent_of([calls(("add", {"a": 1, "b": 2})), "About three."], max_steps=1, stream_pieces=2)
+
+
+def _retried() -> ToolCallingAgent:
+    return agent_of([Busy("busy"), calls(("add", {"a": 1, "b": 2})), Busy("busy"), final(3)])
+
+
+def _failed() -> ToolCallingAgent:
+    return agent_of([calls(("add", {"a": 1, "b": 2})), ValueError("refused")])
+
+
+def _repeated() -> ToolCallingAgent:
+    return agent_of([calls(("add", {"a": 1}))] * 4)
+
+
+_RUNS = [
+    _two_steps,
+    _streamed_and_parallel,
+    _cut_observation,
+    _prose_twice,
+    _refused_answers,
+    _step_limit,
+    _retried,
+    _failed,
+    _repeated,
+]
+
+
+def _assert_ended(agent: ToolCallingAgent, whole_status: str) -> None:
+    """The newest run is whole, or interrupted with a step that says so at its end."""
+    result = agent.result
+    assert result is not None
+    assert result.steps == agent.memory.steps
+    assert isinstance(result.steps[0], TaskStep)
+    if result.status == "interrupted":
+        assert last_action(agent).is_interrupted
+        assert result.error is not None
+        assert result.error.kind == "Interrupted"
+        assert not any(isinstance(step, FinalAnswerStep) for step in result.steps)
+    else:
+        assert result.status == whole_status
+
+
+@pytest.mark.parametrize("make", _RUNS, ids=lambda make: make.__name__.strip("_"))
+def test_run_closed_at_any_event_leaves_valid_memory_and_a_usable_agent(
+    make: Callable[[], ToolCallingAgent],
+) -> None:
+    whole = list(make().stream("task"))
+    assert isinstance(whole[-1], RunEnded)
+    statuses: list[str] = []
+    for n_taken in range(1, len(whole) + 1):
+        agent = make()
+        events = agent.stream("task")
+        taken = [next(events) for _ in range(n_taken)]
+        events.close()
+        assert agent.result is not None
+        statuses.append(agent.result.status)
+        _assert_ended(agent, whole[-1].result.status)
+        for event in taken:
+            if isinstance(event, StepEnded):
+                assert event.step in agent.memory.steps
+        assert_usable(agent)
+    assert statuses[0] == "interrupted"
+    assert statuses[-1] == whole[-1].result.status
+    # Once it has ended, it stays so: no later close makes an answer an interrupt again.
+    assert statuses == sorted(statuses, key=lambda status: status != "interrupted")
+
+
+@pytest.mark.parametrize("make", _RUNS, ids=lambda make: make.__name__.strip("_"))
+def test_run_interrupted_at_any_event_ends_by_itself_and_leaves_a_usable_agent(
+    make: Callable[[], ToolCallingAgent],
+) -> None:
+    whole = list(make().stream("task"))
+    assert isinstance(whole[-1], RunEnded)
+    for n_taken in range(1, len(whole)):
+        agent = make()
+        events = agent.stream("task")
+        for _ in range(n_taken):
+            next(events)
+        agent.interrupt("Enough.")
+        rest = list(events)
+        ended = rest[-1]
+        assert isinstance(ended, RunEnded)
+        assert ended.result is agent.result
+        _assert_ended(agent, whole[-1].result.status)
+        if ended.result.status == "interrupted":
+            assert ended.result.error is not None
+            assert ended.result.error.message == "Enough."
+            before = rest[-2]
+            assert isinstance(before, StepEnded)
+            assert before.step is last_action(agent)
+        assert_usable(agent)
+
+
+def test_run_closed_before_its_first_event_leaves_nothing() -> None:
+    agent = _two_steps()
+    agent.stream("task").close()
+    assert agent.runs == []
+    assert agent.memory.steps == ()
+    assert_usable(agent)
+
+
+def test_run_closed_while_parallel_calls_still_run_does_not_wait_and_takes_no_late_result() -> None:
+    gate, entered, left = threading.Event(), threading.Semaphore(0), threading.Semaphore(0)
+
+    def hang(n: int) -> object:
+        """Wait.
+
+        Args:
+            n: any number
+        """
+        entered.release()
+        gate.wait(PATIENCE_S)
+        left.release()
+        return object()
+
+    agent = agent_of([calls(("hang", {"n": 1}), ("hang", {"n": 2}))], hang, state={})
+    events = agent.stream("hang")
+    try:
+        while entered.acquire(blocking=False) is False:
+            next(events)
+            if sum(1 for thread in threading.enumerate() if thread.name == "agent_magic") and entered.acquire(
+                timeout=0.2
+            ):
+                break
+        events.close()
+        assert not gate.is_set()
+        assert_usable(agent)
+    finally:
+        gate.set()
+    steps = agent.memory.steps
+    assert left.acquire(timeout=PATIENCE_S)
+    assert agent.memory.steps == steps
+    assert "hang_1" not in agent.state
+    assert_valid(agent.memory)
+
+
+def test_events_that_are_dropped_end_the_run() -> None:
+    agent = agent_of([calls(("add", {"a": 1, "b": 2})), final(3)], add)
+    events: Any = agent.stream("task")
+    next(events)
+    del events
+    assert agent.result is not None
+    assert agent.result.status == "interrupted"

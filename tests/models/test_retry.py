@@ -1,0 +1,180 @@
+"""What a failed model call means, and how long to wait."""
+
+from __future__ import annotations
+
+import email.utils
+import time
+
+import pytest
+from inline_snapshot import snapshot
+
+from agent_magic.core.errors import GenerationError
+from agent_magic.models.retry import MAX_MESSAGE_CHARS, BrokenReplyError, Failure, RetryPolicy, diagnose
+
+
+class StatusError(Exception):
+    """As HTTP libraries raise it."""
+
+    def __init__(self, status_code: int, text: str = "no", **headers: str) -> None:
+        super().__init__(text)
+        self.status_code = status_code
+        self.response = type(
+            "Response", (), {"headers": {name.replace("_", "-"): value for name, value in headers.items()}}
+        )
+
+
+@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 529])
+def test_a_passing_status_is_passing(status: int) -> None:
+    assert diagnose(StatusError(status), "p/m").is_passing
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
+def test_a_final_status_is_final(status: int) -> None:
+    assert not diagnose(StatusError(status), "p/m").is_passing
+
+
+@pytest.mark.parametrize("error", [TimeoutError(), ConnectionResetError(), BrokenReplyError("half")])
+def test_a_broken_line_is_passing(error: Exception) -> None:
+    assert diagnose(error, "p/m").is_passing
+
+
+@pytest.mark.parametrize("error", [ValueError("x"), GenerationError("x"), KeyError("x")])
+def test_any_other_exception_is_final(error: Exception) -> None:
+    assert not diagnose(error, "p/m").is_passing
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (
+            StatusError(
+                401,
+                "litellm.AuthenticationError: OpenAIException - Incorrect API key provided: sk-test-000000000000000000000000",
+            ),
+            snapshot(
+                "open-ai/gpt refused the key (401). Look at the environment variable OPEN_AI_API_KEY, or at the model option `api_key`. It says: Incorrect API key provided: [redacted]"
+            ),
+        ),
+        (
+            StatusError(404, "The model `gtp-5` does not exist"),
+            snapshot(
+                "open-ai/gpt was not found (404). Look at the model id, which is provider/name, such as openai/gpt-4.1, and at the model option `api_base`. It says: The model `gtp-5` does not exist"
+            ),
+        ),
+        (
+            StatusError(400, "This model's maximum context length is 8192 tokens"),
+            snapshot(
+                "open-ai/gpt: the request is longer than the model's context window. Begin afresh, or give the task less to read. It says: This model's maximum context length is 8192 tokens"
+            ),
+        ),
+        (
+            StatusError(400, "Invalid schema for function 'f'"),
+            snapshot(
+                "open-ai/gpt refused the request (400). Look at the model options and the tools' schemas. It says: Invalid schema for function 'f'"
+            ),
+        ),
+        (
+            StatusError(429, "Rate limit reached"),
+            snapshot(
+                "open-ai/gpt: too many requests for now, or the account's quota is used up (429). It says: Rate limit reached"
+            ),
+        ),
+        (
+            StatusError(503, "<html><head><style>x</style></head><body><h1>Bad\n gateway</h1></body></html>"),
+            snapshot("open-ai/gpt: its server failed (503). It says: Bad gateway"),
+        ),
+        (
+            StatusError(400, "litellm.BadRequestError: LLM Provider NOT provided. Pass in the LLM provider"),
+            snapshot(
+                "open-ai/gpt names no provider that LiteLLM knows. Write provider/name, such as openai/gpt-4.1. It says: LLM Provider NOT provided. Pass in the LLM provider"
+            ),
+        ),
+        (
+            TimeoutError("timed out"),
+            snapshot(
+                "open-ai/gpt did not answer in time. Allow it more with the model option `timeout_s`, or look at its server. It says: timed out"
+            ),
+        ),
+        (
+            ConnectionRefusedError("[Errno 111] Connection refused"),
+            snapshot(
+                "open-ai/gpt: the connection failed or broke off. Look at the network, or at the model's server. It says: [Errno 111] Connection refused"
+            ),
+        ),
+        (
+            BrokenReplyError("The stream ended before the reply was whole."),
+            snapshot(
+                "open-ai/gpt gave no whole reply. It says: The stream ended before the reply was whole."
+            ),
+        ),
+        (
+            ValueError("bad option"),
+            snapshot("open-ai/gpt could not be asked (ValueError). It says: bad option"),
+        ),
+        (GenerationError("The script has 1 reply."), snapshot("The script has 1 reply.")),
+    ],
+)
+def test_the_message_says_what_happened_and_where_to_look(error: Exception, message: str) -> None:
+    assert diagnose(error, "open-ai/gpt").message == message
+
+
+def test_a_message_is_bounded() -> None:
+    assert len(diagnose(StatusError(400, "x" * 10_000), "p/" + "m" * 500).message) == MAX_MESSAGE_CHARS
+
+
+def test_a_secret_is_gone_even_where_the_text_is_cut() -> None:
+    message = diagnose(
+        StatusError(400, "x" * 290 + "my-own-key-123456789"), "p/m", secrets=["my-own-key-123456789"]
+    ).message
+    assert "my-own" not in message
+
+
+def test_a_traceback_inside_the_text_is_not_told() -> None:
+    message = diagnose(
+        StatusError(500, 'Invalid object Traceback (most recent call last):\n  File "x"'), "p/m"
+    ).message
+    assert message == "p/m: its server failed (500). It says: Invalid object"
+
+
+def test_retry_after_is_read_in_seconds() -> None:
+    assert diagnose(StatusError(429, Retry_After="7"), "p/m").retry_after_s == 7.0
+
+
+def test_retry_after_is_read_as_a_date() -> None:
+    date = email.utils.formatdate(time.time() + 20, usegmt=True)
+    wait = diagnose(StatusError(503, retry_after=date), "p/m").retry_after_s
+    assert wait is not None
+    assert 17 < wait <= 20
+
+
+@pytest.mark.parametrize("value", ["soon", "-5"])
+def test_a_senseless_retry_after_is_harmless(value: str) -> None:
+    assert not diagnose(StatusError(429, retry_after=value), "p/m").retry_after_s
+
+
+PASSING = Failure(is_passing=True, message="x")
+
+
+def test_waits_grow_with_jitter_and_end_after_three_retries() -> None:
+    policy = RetryPolicy()
+    delays = [policy.next_delay(attempt, PASSING) for attempt in range(1, 5)]
+    assert delays[3] is None
+    for delay, least in zip(delays[:3], [0.5, 1.0, 2.0], strict=True):
+        assert delay is not None
+        assert least <= delay <= least + 0.5
+
+
+def test_waits_are_capped_at_eight_seconds() -> None:
+    delay = RetryPolicy(max_retries=100).next_delay(50, PASSING)
+    assert delay is not None
+    assert 7.5 <= delay <= 8
+
+
+@pytest.mark.parametrize(("asked", "waited"), [(1.0, 1.0), (0.0, 0.0), (3600.0, 30.0)])
+def test_retry_after_is_honoured_up_to_the_cap(asked: float, waited: float) -> None:
+    failure = Failure(is_passing=True, message="x", retry_after_s=asked)
+    assert RetryPolicy().next_delay(1, failure) == waited
+
+
+def test_a_final_failure_is_not_tried_again() -> None:
+    assert RetryPolicy().next_delay(1, Failure(is_passing=False, message="x")) is None

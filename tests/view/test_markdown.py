@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from inline_snapshot import snapshot
+from view.markup import ATTACKS
+from view.samples import run_full_of, small_run
+
+from agent_magic.record.run import to_record
+from agent_magic.view.markdown import fence, span, to_markdown
+
+
+def outside_of_code(markdown: str) -> str:
+    """What a CommonMark reader does not take as code: fences first, then spans."""
+    lines: list[str] = []
+    closing: str | None = None
+    for line in markdown.split("\n"):
+        ticks = re.match(r" {0,3}(`{3,})", line)
+        if closing is None and ticks:
+            closing = ticks[1]
+        elif closing is not None:
+            if re.fullmatch(rf" {{0,3}}{closing}`*[ \t]*", line):
+                closing = None
+        else:
+            lines.append(re.sub(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", "", line))
+    assert closing is None
+    return "\n".join(lines)
+
+
+def test_markdown_of_a_small_run() -> None:
+    assert to_markdown(
+        to_record(small_run(), reason="the only key found", warnings=["@x is no variable"])
+    ) == snapshot("""\
+**Agent** `analyst` · **answered** · `openai/gpt-5 · the only key found`
+
+`4 steps of 20 · 1,506 tokens in (1,024 cached), 120 out · $0.0032 · 4.2 s`
+
+⚠ `@x is no variable`
+
+**Task**
+
+```text
+Which island has the heaviest penguins?
+```
+
+- `@penguins`: `DataFrame, 344 rows × 8 columns: columns species: str, island: str`
+
+**Step 1** `mean_mass(table=@penguins, island="Biscoe", weights={"male": 0.5, "female": 0.5})` → `4716.0` · `501 tokens in, 40 out · 1.2 s`
+
+*Reasoning*
+
+```text
+The person asks for the heaviest penguins. A mean for each island is needed.
+```
+
+*Thought*
+
+```text
+I look at one island first, with the average of both sexes.
+```
+
+*Call* `mean_mass`
+
+```text
+table = @penguins
+island = "Biscoe"
+weights = {"male": 0.5, "female": 0.5}
+```
+
+(`penguins read as @penguins`)
+
+*Printed*
+
+```text
+dropped 2 rows without a mass
+```
+
+*Observation*
+
+```text
+4716.0
+```
+
+**Step 2** `mean_mass(table=@penguins, island="Dreem")` ✗ `ToolError` · `by_island(table=@penguins)` → `by_island_1: Table, 3 rows × 2 columns` · `502 tokens in, 40 out · 1.2 s`
+
+*Call* `mean_mass`
+
+```text
+table = @penguins
+island = "Dreem"
+```
+
+**Error** `ToolError`
+
+```text
+No island 'Dreem'. Islands: Biscoe, Dream, Torgersen.
+Use one of these.
+```
+
+*Call* `by_island`
+
+```text
+table = @penguins
+```
+
+*Observation*
+
+```text
+DataFrame, 3 rows × 2 columns
+  island    mass
+0 Biscoe  4716.0
+1 Dream   3712.9
+```
+
+Kept as `by_island_1` `Table, 3 rows × 2 columns`
+
+**Step 3** `✗ ParsingError` · `503 tokens in, 40 out · 1.2 s`
+
+*Thought*
+
+```text
+It is clear now: Biscoe.
+```
+
+**Error** `ParsingError`
+
+```text
+No tool call could be read in the reply. Call final_answer.
+```
+
+**Step 4** `final_answer(answer="Biscoe.")` · `504 tokens in, 40 out · 1.2 s`
+
+*Call* `final_answer`
+
+```text
+answer = "Biscoe."
+```
+
+**Answer**
+
+```text
+The penguins of Biscoe are the heaviest: 4,716 g on average, about 1 kg more than those of Dream (3,713 g) and Torgersen (3,706 g).
+```
+""")
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_markdown_keeps_every_text_in_code(attack: str) -> None:
+    record = to_record(run_full_of(attack), reason=attack, warnings=[attack])
+    attacked = outside_of_code(to_markdown(record))
+    harmless = outside_of_code(to_markdown(to_record(run_full_of("text"), reason="text", warnings=["text"])))
+    assert attacked.split() == harmless.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "markdown"),
+    [
+        ("a", "`a`"),
+        ("a `b` c", "`` a `b` c ``"),
+        ("``", "``` `` ```"),
+        ("two\nlines", "`two lines`"),
+        ("", ""),
+    ],
+)
+def test_span_holds_the_text_whole(text: str, markdown: str) -> None:
+    assert span(text) == markdown
+
+
+def test_fence_is_longer_than_any_in_the_text() -> None:
+    assert fence("````\n```") == "`````text\n````\n```\n`````"

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from inline_snapshot import snapshot
+from view.markup import ATTACKS
+from view.samples import run, run_full_of, small_run
+
+from agent_magic.record.run import to_record
+from agent_magic.view.plain import to_text
+
+
+def test_text_of_a_small_run() -> None:
+    assert to_text(
+        to_record(small_run(), reason="the only key found", warnings=["@x is no variable"])
+    ) == snapshot("""\
+analyst · answered · openai/gpt-5 · the only key found
+4 steps of 20 · 1,506 tokens in (1,024 cached), 120 out · $0.0032 · 4.2 s
+! @x is no variable
+
+Task
+    Which island has the heaviest penguins?
+    @penguins: DataFrame, 344 rows × 8 columns: columns species: str, island: str
+
+ 1  mean_mass(table=@penguins, island="Biscoe", weights={"male": 0.5, "female": 0.5}) → 4716.0  [501 tokens in, 40 out · 1.2 s]
+    reasoning
+        The person asks for the heaviest penguins. A mean for each island is needed.
+    thought
+        I look at one island first, with the average of both sexes.
+    mean_mass
+        table = @penguins
+        island = "Biscoe"
+        weights = {"male": 0.5, "female": 0.5}
+        (penguins read as @penguins)
+        printed
+            dropped 2 rows without a mass
+        observation
+            4716.0
+ 2  mean_mass(table=@penguins, island="Dreem") ✗ ToolError · by_island(table=@penguins) → by_island_1: Table, 3 rows × 2 columns  [502 tokens in, 40 out · 1.2 s]
+    mean_mass
+        table = @penguins
+        island = "Dreem"
+        error ToolError
+            No island 'Dreem'. Islands: Biscoe, Dream, Torgersen.
+            Use one of these.
+    by_island
+        table = @penguins
+        observation
+            DataFrame, 3 rows × 2 columns
+              island    mass
+            0 Biscoe  4716.0
+            1 Dream   3712.9
+        kept as by_island_1: Table, 3 rows × 2 columns
+ 3  ✗ ParsingError  [503 tokens in, 40 out · 1.2 s]
+    thought
+        It is clear now: Biscoe.
+    error ParsingError
+        No tool call could be read in the reply. Call final_answer.
+ 4  final_answer(answer="Biscoe.")  [504 tokens in, 40 out · 1.2 s]
+    final_answer
+        answer = "Biscoe."
+
+Answer
+    The penguins of Biscoe are the heaviest: 4,716 g on average, about 1 kg more than those of Dream (3,713 g) and Torgersen (3,706 g).\
+""")
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_text_sends_a_terminal_no_control_character(attack: str) -> None:
+    text = to_text(to_record(run_full_of(attack), reason=attack, warnings=[attack]))
+    assert re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", text) == []
+
+
+def test_text_has_the_characters_themselves() -> None:
+    text = "请总结 \u200f\u0645\u0631\u062d\u0628\u0627\u200f שלום \U0001f469\u200d\U0001f469\u200d\U0001f467 e\u0301 \u3000x"
+    assert to_text(to_record(run(task=text, value=text))).count(text) == 2
+
+
+def test_text_shows_two_lines_of_a_task_with_windows_line_ends() -> None:
+    assert "Task\n    line one\n    line two\n" in to_text(to_record(run(task="line one\r\nline two")))
+
+
+def test_quiet_text_has_header_and_answer_only() -> None:
+    assert to_text(to_record(small_run()), quiet=True) == snapshot("""\
+analyst · answered · openai/gpt-5
+4 steps of 20 · 1,506 tokens in (1,024 cached), 120 out · $0.0032 · 4.2 s
+
+Answer
+    The penguins of Biscoe are the heaviest: 4,716 g on average, about 1 kg more than those of Dream (3,713 g) and Torgersen (3,706 g).\
+""")
