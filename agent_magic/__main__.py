@@ -18,28 +18,33 @@ _INTERRUPTED = 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code: 0, 1 for a failure, 2 for a wrong call, 130 for Ctrl-C."""
-    parser = _parser()
-    options = parser.parse_args(argv)
-    command: Callable[[argparse.Namespace], None] | None = getattr(options, "command", None)
-    if command is None:
-        parser.print_help(sys.stderr)
-        return 2
+    """Run a command and return its exit code: 0, 1 for a failure, 2 for a wrong call, 130 for Ctrl-C.
+
+    Without a command it is `quickstart`.
+    """
+    options = _parser().parse_args(argv)
+    command: Callable[[argparse.Namespace], int] = options.command
     try:
-        command(options)
+        return command(options)
     except AgentError as error:
         print(error.message, file=sys.stderr)  # noqa: T201 - a terminal's command
         return 1
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)  # noqa: T201 - as above
         return _INTERRUPTED
-    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m agent_magic", description="Agents inside the notebook.")
     parser.add_argument("--version", action="version", version=__version__)
+    parser.set_defaults(command=_quickstart)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    start = commands.add_parser(
+        "quickstart",
+        help="put the quickstart into this folder and run it (default)",
+        description="Fetch the embedded model if needed, copy the quickstart notebook into the current folder and run it.",
+    )
+    start.set_defaults(command=_quickstart)
     fetch = commands.add_parser(
         "download",
         help="fetch the embedded model (93 MB), once",
@@ -56,8 +61,15 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _download(options: argparse.Namespace) -> None:
+def _quickstart(_options: argparse.Namespace) -> int:
+    from agent_magic.quickstart import run_quickstart  # noqa: PLC0415 - nbclient is slow, `download` needs none of it
+
+    return run_quickstart()
+
+
+def _download(options: argparse.Namespace) -> int:
     download(source=options.source)
+    return 0
 
 
 if __name__ == "__main__":

@@ -449,9 +449,9 @@ def _tell_repeats(run: Run, draft: StepDraft) -> None:
         return
     calls = tuple(f"{call.name}({call.arguments!r:.2000})" for call in draft.calls)
     failure = (*calls, *(fault.message for fault in faults if fault))
-    if run.would_repeat(failure):
-        draft.add_advice(f"The same {'call' if calls else 'reply'} failed before: do something else now.")
     run.count_failure(failure)
+    if 1 < run.n_equal_failures < MAX_REPEATS:
+        draft.add_advice(f"The same {'call' if calls else 'reply'} failed before: do something else now.")
 
 
 def _to_agent_state(state: State | Mapping[str, Value] | AgentState | None) -> AgentState:
@@ -460,7 +460,8 @@ def _to_agent_state(state: State | Mapping[str, Value] | AgentState | None) -> A
     if state is None:
         return AgentState()
     # Names that a person hands over in Python are given by name: all of them are open.
-    return AgentState(DictState(state) if isinstance(state, Mapping) else state, scope="all")
+    is_plain = isinstance(state, Mapping) and not isinstance(state, DictState)
+    return AgentState(DictState(state) if is_plain else state, scope="all")
 
 
 def _at_least_one(what: str, value: int) -> int:

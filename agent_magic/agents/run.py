@@ -223,10 +223,6 @@ class Run:
         )
         self._last_failure = failure
 
-    def would_repeat(self, failure: tuple[str, ...]) -> bool:
-        """Whether the step before failed in the same way."""
-        return failure == self._last_failure
-
     # -- the end -----------------------------------------------------------------------------
 
     def end(self, status: RunStatus, *, value: Value = None, error: Fault | None = None) -> RunResult:

@@ -120,15 +120,15 @@ class ToolCallingAgent(MultiStepAgent):
         """The calls with ids unique in this memory and arguments read; unreadable ones get a fault."""
         named: list[ToolCall] = []
         for place, call in enumerate(calls):
-            call_id = run.call_ids.unique(call.id)
+            call_id, name = run.call_ids.unique(call.id), call.name.strip()
             try:
                 arguments: Mapping[str, Value] | str = read_arguments(call.arguments)
             except ParsingError as error:
                 arguments = truncate(str(call.arguments), _MAX_RAW_ARGUMENTS)
                 draft.results[place] = ToolResult(
-                    call=ToolCall(id=call_id, name=call.name, arguments=arguments), fault=_fault(error)
+                    call=ToolCall(id=call_id, name=name, arguments=arguments), fault=_fault(error)
                 )
-            named.append(ToolCall(id=call_id, name=call.name, arguments=arguments))
+            named.append(ToolCall(id=call_id, name=name, arguments=arguments))
         return tuple(named)
 
     # -- the answer --------------------------------------------------------------------------
@@ -224,7 +224,7 @@ def _find_tool(name: str, tools: Mapping[str, Tool]) -> Tool:
     if name.strip() in tools:
         return tools[name.strip()]
     shown = truncate(safe_repr(name), 200)
-    near = difflib.get_close_matches(name.strip(), tools, n=1)
+    near = difflib.get_close_matches(name, tools, n=1)
     if near:
         raise ToolCallError(f"No tool {shown}. Tools: {', '.join(tools)}. {tools[near[0]].call_form}")
     raise ToolCallError(f"No tool {shown}. Tools: {', '.join(tools)}. Call one of these.")

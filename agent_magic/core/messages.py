@@ -86,6 +86,8 @@ class ChatMessage:
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
     """On a message of role `tool`: the id of the call that it answers."""
+    is_error: bool = False
+    """It tells the model of a fault; a user message of this kind is ours, not the person's."""
     reasoning: str | None = None
     """The model's thinking, kept apart: no call and no answer is ever read from it."""
     usage: TokenUsage | None = None

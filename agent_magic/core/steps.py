@@ -176,11 +176,16 @@ class ActionStep:
         if text or self.tool_results:
             messages.append(ChatMessage(role="assistant", content=text or None, tool_calls=self.tool_calls))
         messages.extend(
-            ChatMessage(role="tool", content=result.to_text(), tool_call_id=result.call.id)
+            ChatMessage(
+                role="tool",
+                content=result.to_text(),
+                tool_call_id=result.call.id,
+                is_error=result.fault is not None,
+            )
             for result in self.tool_results
         )
         if self.fault and self.fault.is_for_model:
-            messages.append(ChatMessage(role="user", content=self.fault.message))
+            messages.append(ChatMessage(role="user", content=self.fault.message, is_error=True))
         return tuple(messages)
 
 

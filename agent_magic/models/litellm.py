@@ -22,14 +22,13 @@ from agent_magic.core.messages import (
     MessageDelta,
     RequestKind,
     TokenUsage,
-    ToolCall,
-    ToolCallDelta,
     ToolSchema,
 )
 from agent_magic.core.values import Value
 from agent_magic.models.deltas import MessageBuilder
+from agent_magic.models.litellm_reply import cut_at, find_stop, split_content, to_call, to_delta
 from agent_magic.models.model import Capabilities, Model
-from agent_magic.models.provider_form import to_arguments_json, to_provider_messages, to_provider_tools
+from agent_magic.models.provider_form import to_provider_messages, to_provider_tools
 from agent_magic.models.retry import BrokenReplyError, Failure, diagnose
 from agent_magic.models.thinking import ThinkingSplitter
 
@@ -42,6 +41,8 @@ _DROPPABLE = {
 _REFUSAL = (
     r"(?:not support\w*|unsupported|unknown|unrecogni[sz]ed|unexpected|not permitted|not allowed|requires)"
 )
+_COMPATIBLE = frozenset({"openai", "hosted_vllm", "lm_studio"})
+"""Providers whose requests are OpenAI's own form, whatever server stands behind them."""
 _SECRET_OPTION = re.compile(r"key|token|secret|password|credential", re.IGNORECASE)
 _LOCK = threading.Lock()
 
@@ -112,19 +113,19 @@ class LiteLLMModel(Model):
             raise BrokenReplyError("The provider's reply holds no choice.")
         choice = response.choices[0]
         message, usage = choice.message, getattr(response, "usage", None)
-        text, thinking = _split_content(message.content)
+        text, thinking = split_content(message.content)
         builder = MessageBuilder()
         builder.add(
             ChatMessage(
                 role="assistant",
                 content=text,
                 reasoning=(getattr(message, "reasoning_content", None) or thinking) or None,
-                tool_calls=tuple(_to_call(call) for call in message.tool_calls or ()),
+                tool_calls=tuple(to_call(call) for call in message.tool_calls or ()),
                 usage=self._to_usage(usage),
                 finish_reason=choice.finish_reason,
             )
         )
-        return _cut_at(builder.build(), stop)
+        return cut_at(builder.build(), stop)
 
     def stream(
         self,
@@ -141,14 +142,14 @@ class LiteLLMModel(Model):
         builder, splitter = MessageBuilder(), ThinkingSplitter()
         try:
             for chunk in stream:
-                delta = _to_delta(chunk)
+                delta = to_delta(chunk)
                 if delta is None:
                     continue
                 builder.add(delta)
                 yield from splitter.feed(delta.text)
                 if delta.reasoning or delta.tool_calls:
                     yield dataclasses.replace(delta, text="", finish_reason=None)
-                if not tools and stop and _find_stop(builder.text_so_far, stop) is not None:
+                if not tools and stop and find_stop(builder.text_so_far, stop) is not None:
                     break
             else:
                 # LiteLLM makes up an ending where the provider gave none.
@@ -156,7 +157,7 @@ class LiteLLMModel(Model):
                     raise BrokenReplyError("The stream ended before the reply was whole.")
             yield from splitter.flush()
             whole = dataclasses.replace(builder.build(), usage=self._to_usage(_reported_usage(stream)))
-            yield _cut_at(whole, stop)
+            yield cut_at(whole, stop)
         finally:
             stream.close()
 
@@ -223,7 +224,22 @@ class LiteLLMModel(Model):
             request.update(tools=to_provider_tools(tools), tool_choice="auto")
         if stop and "stop" not in self._refused:
             request["stop"] = list(stop)
-        return {**request, **self._options, **options}
+        request.update(self._options)
+        request.update(options)
+        return self._with_null_contents(request)
+
+    def _with_null_contents(self, request: dict[str, Value]) -> dict[str, Value]:
+        """The request with its messages also where LiteLLM leaves them alone.
+
+        LiteLLM takes out the null content of a message that has tool calls only, and some
+        OpenAI-compatible servers refuse a message without the key.
+        """
+        speaks_chat = self._info.get("mode") in (None, "chat") and "reasoning_effort" not in request
+        if not (speaks_chat and self.model_id.partition("/")[0] in _COMPATIBLE):
+            return request
+        if all(message["content"] is not None for message in request["messages"]):
+            return request
+        return {**request, "extra_body": {"messages": request["messages"], **request.get("extra_body", {})}}
 
     def _to_usage(self, usage: Any) -> TokenUsage | None:
         if not usage or not usage.prompt_tokens:  # LiteLLM writes 0 where the provider reported nothing
@@ -256,8 +272,10 @@ def _load() -> Any:
         if "LITELLM_LOG" not in os.environ:
             for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
                 logging.getLogger(name).setLevel(logging.CRITICAL)
-    # Replies with a detail that its classes do not foresee would each warn in the person's notebook.
-    warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
+    # Its own classes make pydantic warn, at the first call and at each reply with an unforeseen detail.
+    for message in ("Pydantic serializer warnings", "Items? .* on TypedDict class"):
+        warnings.filterwarnings("ignore", message=message, category=UserWarning)
+    warnings.filterwarnings("ignore", category=DeprecationWarning, module=r"(litellm|openai|pydantic)\b")
     return litellm
 
 
@@ -275,61 +293,7 @@ def _refused_parameter(error: Exception, request: Mapping[str, Value]) -> str | 
     return None
 
 
-def _to_delta(chunk: Any) -> MessageDelta | None:
-    if not chunk.choices:
-        return None
-    choice = chunk.choices[0]
-    text, thinking = _split_content(choice.delta.content)
-    return MessageDelta(
-        text=text or "",
-        reasoning=getattr(choice.delta, "reasoning_content", None) or thinking,
-        tool_calls=tuple(_to_call_delta(call) for call in choice.delta.tool_calls or ()),
-        finish_reason=choice.finish_reason,
-    )
-
-
-def _to_call_delta(call: Any) -> ToolCallDelta:
-    arguments = call.function.arguments
-    if isinstance(arguments, Mapping):
-        arguments = to_arguments_json(cast("Mapping[str, Value]", arguments))
-    return ToolCallDelta(index=call.index, id=call.id, name=call.function.name, arguments=arguments or "")
-
-
-def _to_call(call: Any) -> ToolCall:
-    return ToolCall(id=call.id or "", name=call.function.name or "", arguments=call.function.arguments)
-
-
-def _split_content(content: Any) -> tuple[str | None, str]:
-    """Text and thinking of a content that may be a list of parts."""
-    if not isinstance(content, list):
-        return content, ""
-    texts: list[str] = []
-    thinking: list[str] = []
-    for part in cast("list[Any]", content):
-        fields = cast("Mapping[str, Any]", part if isinstance(part, Mapping) else {"text": str(part)})
-        if "thinking" in fields:
-            inner = fields["thinking"]
-            thinking.append(inner if isinstance(inner, str) else _split_content(inner)[0] or "")
-        else:
-            texts.append(fields.get("text") or "")
-    return "".join(texts), "".join(thinking)
-
-
 def _reported_usage(stream: Any) -> Any:
     """The last usage that the provider sent; LiteLLM estimates one where none was, which is no report."""
     usages = (getattr(chunk, "usage", None) for chunk in reversed(getattr(stream, "chunks", None) or ()))
     return next((usage for usage in usages if usage), None)
-
-
-def _find_stop(text: str, stop: Sequence[str]) -> int | None:
-    return min((place for mark in stop if (place := text.find(mark)) >= 0), default=None)
-
-
-def _cut_at(message: ChatMessage, stop: Sequence[str]) -> ChatMessage:
-    """The message up to the first stop text, for providers that do not stop there themselves."""
-    place = _find_stop(message.content or "", stop)
-    return (
-        message
-        if place is None
-        else dataclasses.replace(message, content=(message.content or "")[:place] or None)
-    )

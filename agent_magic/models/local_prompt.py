@@ -78,7 +78,7 @@ def split_runs(messages: Sequence[ChatMessage]) -> list[Run]:
     runs: list[Run] = []
     for message in messages:
         match message.role:
-            case "user" if not runs or not _is_error(message):
+            case "user" if not runs or not message.is_error:
                 runs.append(_start_run(message.content or ""))
             case "assistant" if runs:
                 runs[-1] = _add_reply(runs[-1], message)
@@ -156,13 +156,9 @@ def _add_result(run: Run, message: ChatMessage) -> Run:
     def told(turn: Turn) -> Turn:
         if turn.call.id != message.tool_call_id:
             return turn
-        return Turn(call=turn.call, result=message.content or "", is_error=_is_error(message))
+        return Turn(call=turn.call, result=message.content or "", is_error=message.is_error)
 
     return dataclasses.replace(run, turns=tuple(map(told, run.turns)))
-
-
-def _is_error(message: ChatMessage) -> bool:
-    return bool(getattr(message, "is_error", False))
 
 
 def _tool_line(tool: ToolSchema) -> str:

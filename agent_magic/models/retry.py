@@ -20,6 +20,7 @@ from agent_magic.core.redact import redact
 
 MAX_MESSAGE_CHARS = 600
 _MAX_WORDS_CHARS = 300
+_MAX_OWN_WAIT_S = 8.0
 _PASSING_STATUSES = frozenset({408, 409, 425, 429})
 # Classes of HTTP libraries that mean a broken line, known by name so that none need be imported.
 _PASSING_CLASSES = frozenset(
@@ -28,6 +29,14 @@ _PASSING_CLASSES = frozenset(
 _TIMEOUT_CLASSES = frozenset({"Timeout", "APITimeoutError", "TimeoutException", "TimeoutError"})
 _TOO_LONG = re.compile(
     r"context[ _](?:length|window|size)|(?:prompt|input|request) is too long|too many tokens", re.IGNORECASE
+)
+_NO_PROVIDER = "LLM Provider NOT provided"
+_NO_KEY = re.compile(
+    r"missing credentials|api[_ ]key[^.]{0,60}must be set|missing[^.]{0,20}api[_ ]?key", re.IGNORECASE
+)
+_NO_LINE = re.compile(
+    r"connection error|connection refused|name or service not known|name resolution|stream ended before",
+    re.IGNORECASE,
 )
 # `litellm.RateLimitError: RateLimitError: OpenAIException - ` says nothing to a person.
 _PREFIXES = re.compile(r"^(?:(?:[\w.]+(?:Error|Exception|Timeout)|[\w.]+\.\w+)\s*(?::|-)\s*)+")
@@ -73,7 +82,8 @@ class RetryPolicy:
         state.attempt_number = attempt
         if not failure.is_passing or self._stop(state):
             return None
-        wanted = self._wait(state) if failure.retry_after_s is None else failure.retry_after_s
+        own = min(self._wait(state), _MAX_OWN_WAIT_S)
+        wanted = own if failure.retry_after_s is None else failure.retry_after_s
         return max(0.0, min(wanted, self._max_wait_s))
 
 
@@ -86,10 +96,16 @@ def diagnose(error: Exception, model_id: str, *, secrets: Iterable[str] = ()) ->
     if isinstance(error, AgentError):
         return Failure(is_passing=False, message=_shorten(_clean(error.message, secrets), MAX_MESSAGE_CHARS))
     status = _status(error)
-    is_passing = _is_passing(error, status)
     words = _clean(_words(error), secrets)
+    if _NO_KEY.search(words):  # the library says so with any status, for nothing was asked
+        name = _key_name(model_id)
+        return Failure(
+            is_passing=False,
+            message=f"{model_id} has no key. Set the environment variable {name}, or give the model option `api_key`.",
+        )
+    is_passing = _is_passing(error, status)
     message = _explain(error, status, model_id, words, is_passing=is_passing)
-    if words:
+    if words and _NO_PROVIDER not in words:
         message += f" It says: {_shorten(words, _MAX_WORDS_CHARS)}"
     return Failure(
         is_passing=is_passing,
@@ -111,11 +127,12 @@ def _explain(error: Exception, status: int | None, model_id: str, words: str, *,
         return f"{model_id} did not answer in time. Allow it more with the model option `timeout_s`, or look at its server."
     if isinstance(error, BrokenReplyError):
         return f"{model_id} gave no whole reply."
-    if "LLM Provider NOT provided" in words:
+    if _NO_PROVIDER in words:
         return (
             f"{model_id} names no provider that LiteLLM knows. Write provider/name, such as openai/gpt-4.1."
         )
-    if status is not None:
+    # Where nobody answered, the status is the library's own.
+    if status is not None and not (is_passing and _NO_LINE.search(words)):
         return _explain_status(status, model_id, is_passing=is_passing)
     if is_passing:
         return (
@@ -177,7 +194,9 @@ def _words(error: Exception) -> str:
     text = str(error)
     # LiteLLM repeats the error inside, and appends its own traceback.
     text = re.split(
-        r"\s*(?:Original exception:|Traceback \(most recent call last\)|received_args=)", text, maxsplit=1
+        r"\s*(?:Original exception:|Error_str:|Traceback \(most recent call last\)|received_args=)",
+        text,
+        maxsplit=1,
     )[0]
     text = _PREFIXES.sub("", text.strip())
     if "<html" in text.lower():

@@ -1,12 +1,16 @@
 """Pumps a run's events into one output of the cell, and leaves the static record there.
 
-The events are taken by the main thread, so that what parallel tools do shows too. It must not
-decide anything about the run.
+The events are taken by the main thread, so that what parallel tools do shows too; what it has no
+time to draw, because it is inside a tool or waits for several, a thread draws. It must not decide
+anything about the run.
 """
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import sys
+import threading
 import time
 import uuid
 from collections.abc import Generator, Sequence
@@ -53,30 +57,87 @@ def show_run(
     display: Display = (
         _PageDisplay(shell, quiet=quiet) if hasattr(shell, "kernel") else _TerminalDisplay(quiet=quiet)
     )
+    drawing = _Drawing(display, draft)
     run_id = ""
-    drawn_at = 0.0
+    result: RunResult | None = None
     try:
-        display.draw(draft)
         for event in events:
             if isinstance(event, RunStarted):
                 run_id = event.run_id
-            draft.add(event)
-            now = time.monotonic()
-            if now - drawn_at >= _wait_before(event):
-                display.draw(draft)
-                drawn_at = now
+            drawing.add(event)
     except KeyboardInterrupt:
         # Inside the run it is recorded already; between two events, closing records it.
         events.close()
         if not run_id:
             raise
     finally:
+        events.close()
         result = next((run for run in reversed(agent.runs) if run.run_id == run_id), None)
-        if result is not None:
-            draft.finish(result)
-            display.end(draft)
+        drawing.end(result)
     assert result is not None
     return result
+
+
+class _Drawing:
+    """Draws a run at most every so often, the last news too, however long nothing more happens."""
+
+    def __init__(self, display: Display, draft: RunDraft) -> None:
+        self._display = display
+        self._draft = draft
+        self._news = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._drawn_at = 0.0
+        self._due: float | None = None
+        """When what was not drawn yet must be."""
+        self._is_over = False
+        self._draw()
+
+    def add(self, event: Event) -> None:
+        """Take in what happened; drawn now, or soon."""
+        with self._news:
+            self._draft.add(event)
+            due = self._drawn_at + _wait_before(event)
+            if due <= time.monotonic():
+                self._draw()
+            elif self._due is None or due < self._due:
+                self._due = due
+                self._wake()
+
+    def end(self, result: RunResult | None) -> None:
+        """Leave the finished record, if there is one; nothing is drawn after it."""
+        with self._news:
+            self._is_over = True
+            self._news.notify()
+            if result is not None:
+                self._draft.finish(result)
+                self._display.end(self._draft)
+
+    def _draw(self) -> None:
+        self._due = None
+        self._display.draw(self._draft)
+        self._drawn_at = time.monotonic()
+
+    def _wake(self) -> None:
+        if self._thread is not None:
+            self._news.notify()
+            return
+        # In a copy of the context: by it a kernel knows to which cell an output belongs.
+        work = contextvars.copy_context().run
+        self._thread = threading.Thread(
+            target=work, args=(self._draw_when_due,), name="agent_magic_display", daemon=True
+        )
+        with contextlib.suppress(RuntimeError):  # no thread can start here (Pyodide): the next event draws
+            self._thread.start()
+
+    def _draw_when_due(self) -> None:
+        with self._news:
+            while not self._is_over:
+                if self._due is None:
+                    self._news.wait()
+                elif (left_s := self._due - time.monotonic()) > 0:
+                    self._news.wait(left_s)
+                else:
+                    self._draw()
 
 
 def _wait_before(event: Event) -> float:
@@ -111,15 +172,16 @@ class _TerminalDisplay:
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
-        self._shows_progress = sys.stderr.isatty()
+        # Python's own stream: `sys.stderr` may belong to a tool while it runs.
+        self._stream = sys.__stderr__ if sys.__stderr__ is not None and sys.__stderr__.isatty() else None
 
     def draw(self, draft: RunDraft) -> None:
         now = draft.to_record().get("now")
-        if self._shows_progress and now:
+        if self._stream and now:
             # Back to the line's beginning and wipe it; one line only, whatever the terminal's width.
-            print(f"\r\x1b[2K{now_words(now)[:70]}", end="", file=sys.stderr, flush=True)
+            print(f"\r\x1b[2K{now_words(now)[:70]}", end="", file=self._stream, flush=True)
 
     def end(self, draft: RunDraft) -> None:
-        if self._shows_progress:
-            print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
+        if self._stream:
+            print("\r\x1b[2K", end="", file=self._stream, flush=True)
         print(to_text(draft.to_record(), quiet=self._quiet))

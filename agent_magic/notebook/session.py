@@ -86,7 +86,7 @@ def _end_cell(magics: Any, options: AgentOptions, agent: MultiStepAgent, result:
         return show_answer(magics.shell, result.value)
     said = result.error.message if result.error else ""
     if result.status == "interrupted":
-        raise KeyboardInterrupt(said)  # always, so that Run All stops
+        raise _one_line(KeyboardInterrupt(said))  # always, so that Run All stops
     wanted = options.raises if options.raises is not None else magics.raise_unanswered
     if wanted or (wanted is None and not takes_input(magics.shell)):
         why = "its step limit was reached" if result.status == "max_steps" else "its run failed"
@@ -99,9 +99,9 @@ def _end_cell(magics: Any, options: AgentOptions, agent: MultiStepAgent, result:
     return None
 
 
-def _one_line(error: RunNotAnswered) -> RunNotAnswered:
+def _one_line(error: BaseException) -> BaseException:
     """The error as one line: IPython asks it for its own traceback, and our frames say nothing."""
-    lines = [f"{type(error).__name__}: {error.message}"]
+    lines = [f"{type(error).__name__}: {error}"]
     error._render_traceback_ = lambda: lines  # type: ignore[attr-defined] # the name is IPython's protocol
     return error
 

@@ -158,7 +158,9 @@ def step_titles(step: StepRecord, *, is_brief: bool = True) -> list[Title]:
     if n_more:
         failed = sum("error" in call for call in calls[_TITLED_CALLS:])
         titles.append(Title(code="", outcome=f"{n_more} more" + (f", {failed} failed" if failed else "")))
-    if error := step.get("error"):
+    error = step.get("error")
+    # An interrupt that hit a call is said there, once.
+    if error and not any("error" in call and call["error"]["kind"] == "Interrupted" for call in calls):
         titles.append(Title(code="", outcome=_error_outcome(error, is_brief=is_brief), is_error=True))
     if not titles:
         said = one_line(first_line(step.get("thought", ""), _OUTCOME_CHARS), _OUTCOME_CHARS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+import time
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
@@ -298,15 +299,13 @@ def test_run_yields_these_events() -> None:
 
 def test_stream_returns_the_result_at_its_end() -> None:
     agent = agent_of([final(1)])
+    returned: list[RunResult] = []
 
-    def through() -> Generator[Event, None, RunResult]:
-        return (yield from agent.stream("one"))
+    def through() -> Generator[Event]:
+        returned.append((yield from agent.stream("one")))
 
-    events = through()
-    with pytest.raises(StopIteration) as end:
-        while True:
-            next(events)
-    assert end.value.value is agent.result
+    assert isinstance(list(through())[-1], RunEnded)
+    assert returned == [agent.result]
 
 
 def test_step_is_in_memory_before_it_is_yielded() -> None:
@@ -329,6 +328,22 @@ def test_run_ends_answered() -> None:
     assert agent.result is result
     assert agent.memory.steps == result.steps
     assert_usable(agent)
+
+
+def test_result_says_what_was_done_by_whom_and_how_long_it_took() -> None:
+    agent = agent_of([final(3)], name="analyst")
+    before = time.time()
+    result = agent.run("1 + 2", max_steps=4)
+    after = time.time()
+    assert (result.agent_name, result.model_id, result.task, result.max_steps) == (
+        "analyst",
+        "scripted",
+        "1 + 2",
+        4,
+    )
+    assert before <= result.timing.start <= result.actions[0].timing.start
+    assert result.actions[0].timing.end <= result.timing.end <= after
+    assert len({result.run_id, agent_of([final(3)]).run("1 + 2").run_id}) == 2
 
 
 def test_run_at_the_step_limit_asks_once_more_without_tools() -> None:
@@ -525,14 +540,11 @@ def test_second_equal_failure_is_told_and_the_fourth_ends_the_run() -> None:
     assert len(result.actions) == 4
     first, second, third, fourth = told(result)
     assert second == first + "\nThe same call failed before: do something else now."
-    assert (third, fourth) == (second, second)
+    assert (third, fourth) == (second, first)
     assert result.error == snapshot(
         Fault(
             kind="ToolCallError",
-            message="""\
-The same failure came 4 times running, so the run was ended: add: argument 'b' is missing. Call add with {"a": <integer>, "b": <integer>}.
-The same call failed before: do something else now.\
-""",
+            message='The same failure came 4 times running, so the run was ended: add: argument \'b\' is missing. Call add with {"a": <integer>, "b": <integer>}.',
         )
     )
     assert_usable(agent)
@@ -612,6 +624,19 @@ def test_reset_forgets_runs_and_open_names_but_no_variable() -> None:
     assert (agent.runs, agent.memory.steps, agent.result) == ([], (), None)
     assert "budget" not in agent.state
     assert agent.state["df"] is state["df"]
+
+
+def test_state_that_is_handed_over_is_the_very_one_that_results_are_bound_in() -> None:
+    def load() -> Prices:
+        """Load."""
+        return Prices(3)
+
+    state, plain = DictState(df=1), {"df": 1}
+    agent_of([calls(("load", {})), final(1)], load, state=state).run("load")
+    assert state["load_1"] == Prices(3)
+    agent = agent_of([calls(("load", {})), final("@df")], load, state=plain)
+    assert agent.run("load").value == 1
+    assert plain == {"df": 1}, "a plain mapping is the person's own: it is copied"
 
 
 def test_ids_stay_unique_over_runs() -> None:

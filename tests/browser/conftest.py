@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lab import Lab, find_chromium, serve_lab, start_browser
+from lab import SHOTS, Lab, find_chromium, serve_lab, start_browser
 from playwright.sync_api import Browser
-
-SHOTS = Path(__file__).resolve().parents[2] / "shots"
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +39,7 @@ def lab(_browser: Browser, _lab_address: str, request: pytest.FixtureRequest) ->
     """A page of its own; at the end its picture is put into `shots/`."""
     context = _browser.new_context(viewport={"width": 1000, "height": 900}, device_scale_factor=2)
     page = context.new_page()
-    yield Lab(page, _lab_address)
     SHOTS.mkdir(exist_ok=True)
+    yield Lab(page, _lab_address)
     page.screenshot(path=SHOTS / f"{request.node.name}.png")
     context.close()

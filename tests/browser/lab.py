@@ -22,6 +22,8 @@ from typing import Any
 import nbformat
 from playwright.sync_api import Browser, Page, sync_playwright
 
+SHOTS = Path(__file__).resolve().parents[2] / "shots"
+"""Where pictures are put; not part of the repository."""
 START_TIMEOUT_S = 90.0
 CHROMIUM_FLAGS = [
     "--no-sandbox",  # tests run as root in containers
@@ -158,10 +160,14 @@ class Lab:
 
     def start(self, cell: int) -> None:
         """Run a cell and return at once."""
+        self.select(cell)
+        self.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-cell') }")
+
+    def select(self, cell: int) -> None:
+        """Make a cell the active one."""
         self.page.evaluate(
             f"""cell => {{ const notebook = {CURRENT}.content; notebook.mode = 'command';
-                notebook.activeCellIndex = cell; notebook.deselectAll();
-                window.jupyterapp.commands.execute('notebook:run-cell') }}""",
+                notebook.activeCellIndex = cell; notebook.deselectAll() }}""",
             cell,
         )
 
@@ -178,6 +184,10 @@ class Lab:
     def interrupt(self) -> None:
         """The stop button."""
         self.command("notebook:interrupt-kernel")
+
+    def cells(self) -> list[dict[str, Any]]:
+        """The cells as they would be saved."""
+        return self.page.evaluate(f"() => {CURRENT}.content.model.toJSON().cells")
 
     def outputs(self, cell: int) -> list[dict[str, Any]]:
         """The cell's outputs as they would be saved."""

@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import nbformat
 import pytest
-from lab import write_notebook
+from lab import SHOTS, write_notebook
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 
+ROOT = Path(__file__).resolve().parents[2]
 RECORD = "application/vnd.agent-magic.run.v1+json"
 SETUP = """\
 %load_ext agent_magic
@@ -19,7 +21,11 @@ from palmerpenguins import load_penguins
 penguins = load_penguins()
 
 def mean_mass(species: str) -> float:
-    \"\"\"Mean body mass of a species, in grams.\"\"\"
+    \"\"\"Mean body mass of a species, in grams.
+
+    Args:
+        species: its name.
+    \"\"\"
     return round(penguins.loc[penguins.species == species, "body_mass_g"].mean(), 1)
 
 m = ScriptedModel([
@@ -68,15 +74,18 @@ def test_run_stays_in_the_saved_notebook_without_a_kernel(lab, lab_folder):
 
 
 def test_run_streams_into_one_output(lab, lab_folder):
-    slow = SETUP.replace("ScriptedModel([", "ScriptedModel(latency_s=1.5, replies=[")
+    slow = SETUP.replace("ScriptedModel([", "ScriptedModel(latency_s=6, replies=[")
     write_notebook(lab_folder / "stream.ipynb", [slow, ASK])
     lab.open("stream.ipynb")
     lab.run(0)
     lab.start(1)
-    expect(lab.area(1).get_by_text(re.compile("mean_mass")).first).to_be_visible(timeout=10_000)
-    assert len(lab.outputs(1)) == 1
+    # The second reply is still awaited when the first step can be read.
+    expect(lab.area(1).get_by_text("5076").first).to_be_attached(timeout=20_000)
+    assert [output["output_type"] for output in lab.outputs(1)] == ["display_data"]
+    assert RECORD not in lab.outputs(1)[0]["data"]
     lab.wait_for_end(1)
-    assert [output["output_type"] for output in lab.outputs(1)][:1] == ["display_data"]
+    assert [output["output_type"] for output in lab.outputs(1)] == ["display_data", "execute_result"]
+    assert RECORD in lab.outputs(1)[0]["data"]
 
 
 def test_stop_button_ends_a_run_and_the_next_cell_works(lab, lab_folder):
@@ -97,3 +106,22 @@ def test_stop_button_ends_a_run_and_the_next_cell_works(lab, lab_folder):
     assert lab.outputs(1)[-1]["ename"] == "KeyboardInterrupt"
     lab.run(2)
     expect(lab.area(2).get_by_text("well").first).to_be_visible()
+
+
+@pytest.mark.embedded
+def test_quickstart_works_with_the_embedded_model(lab, lab_folder):
+    (lab_folder / "quickstart.ipynb").write_bytes((ROOT / "notebooks/quickstart.ipynb").read_bytes())
+    lab.open("quickstart.ipynb")
+    code = [place for place, cell in enumerate(lab.cells()) if cell["cell_type"] == "code"]
+    for place in code[:4]:
+        lab.run(place, timeout_s=120)
+    question = code[3]
+    shown = lab.area(question)
+    shown.locator("details").nth(1).locator("summary").first.click()
+    expect(shown.get_by_text("Gentoo").last).to_be_visible()
+    record = lab.outputs(question)[0]["data"][RECORD]
+    assert record["model"] == "local/smollm2-135m"
+    assert record["answer"] == {"type": "float", "text": "217.2"}
+    # The picture in the README is this one; without the marks of the active cell.
+    lab.select(question + 1)
+    lab.page.locator(".jp-Cell").nth(question).screenshot(path=SHOTS / "run.png")

@@ -33,7 +33,7 @@ def _to_plain(messages: tuple[ChatMessage, ...]) -> list[dict[str, Any]]:
         {
             f.name: getattr(message, f.name)
             for f in dataclasses.fields(message)
-            if getattr(message, f.name) not in (None, ())
+            if getattr(message, f.name) not in (None, (), False)
         }
         for message in messages
     ]
@@ -124,7 +124,7 @@ def test_action_sends_text_calls_and_results() -> None:
 """,
                 "tool_call_id": "call_1",
             },
-            {"role": "tool", "content": "load raised OSError.", "tool_call_id": "call_2"},
+            {"role": "tool", "content": "load raised OSError.", "tool_call_id": "call_2", "is_error": True},
         ]
     )
     assert _to_plain(step.to_messages(summary_mode=True)) == snapshot(
@@ -144,7 +144,7 @@ def test_action_sends_text_calls_and_results() -> None:
 """,
                 "tool_call_id": "call_1",
             },
-            {"role": "tool", "content": "load raised OSError.", "tool_call_id": "call_2"},
+            {"role": "tool", "content": "load raised OSError.", "tool_call_id": "call_2", "is_error": True},
         ]
     )
 
@@ -171,11 +171,11 @@ def test_action_sends_a_fault_of_the_step_as_the_users_word() -> None:
     assert _to_plain(step.to_messages()) == snapshot(
         [
             {"role": "assistant", "content": "I think it is 3."},
-            {"role": "user", "content": "There is no tool call."},
+            {"role": "user", "content": "There is no tool call.", "is_error": True},
         ]
     )
     assert _to_plain(step.to_messages(summary_mode=True)) == snapshot(
-        [{"role": "user", "content": "There is no tool call."}]
+        [{"role": "user", "content": "There is no tool call.", "is_error": True}]
     )
 
 
@@ -192,7 +192,7 @@ def test_action_tells_that_it_was_interrupted() -> None:
     assert _to_plain(step.to_messages()) == snapshot(
         [
             {"role": "assistant", "content": "I was about"},
-            {"role": "user", "content": "The person interrupted the run."},
+            {"role": "user", "content": "The person interrupted the run.", "is_error": True},
         ]
     )
 

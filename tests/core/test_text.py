@@ -59,7 +59,7 @@ def test_truncate_refuses_a_length_below_the_shortest_cut(max_chars: int) -> Non
 def test_truncate_holds_its_length_keeps_both_ends_and_tells_how_much_is_gone() -> None:
     rng = random.Random(7)
     letters = "abc \nß漢😀́\u200d"
-    for _ in range(2_000):
+    for _ in range(500):
         length = rng.choice([0, 1, 79, 80, 81, 200, 999, 1_000, 9_999, 10_000, 20_000])
         text = "".join(rng.choices(letters, k=length))
         max_chars = rng.randint(SHORTEST_CUT, 12_000)

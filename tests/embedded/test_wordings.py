@@ -38,13 +38,6 @@ def test_examples_share_no_value_with_the_wordings():
 
 
 @pytest.mark.embedded
-def test_model_gets_twelve_of_sixteen_wordings_right():
-    trials = list(wordings.try_fitting())
-    assert sum(trial.is_right for trial in trials) >= wordings.LEAST_RIGHT, "\n".join(map(str, trials))
-    assert {trial.result.status for trial in trials} == {"answered"}
-
-
-@pytest.mark.embedded
 @pytest.mark.parametrize("value", [4444.5, 17.25])
 def test_answer_is_what_the_tool_returned(value: float):
     assert wordings.ask_with_value(value).value == value
@@ -59,7 +52,7 @@ def test_task_that_no_tool_fits_gets_a_call_all_the_same():
 
 
 @pytest.mark.embedded
-def test_command_prints_each_wording_and_the_count():
+def test_model_gets_twelve_of_sixteen_wordings_right_and_the_command_prints_each():
     done = subprocess.run(
         [sys.executable, "-m", "tests.embedded.wordings"],
         cwd=ROOT,
@@ -67,6 +60,8 @@ def test_command_prints_each_wording_and_the_count():
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert all(wording["task"] in done.stdout for wording in wordings.WORDINGS["fitting"])
-    assert re.search(r"^\d+ of 16 right", done.stdout, re.MULTILINE)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert [w["task"] for w in wordings.WORDINGS["fitting"] if w["task"] not in done.stdout] == []
+    (count,) = re.findall(r"^(\d+) of 16 right", done.stdout, re.MULTILINE)
+    assert int(count) >= 12
+    assert done.stdout.count("(answered)") == 20

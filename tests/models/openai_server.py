@@ -57,11 +57,11 @@ def delta(finish_reason: str | None = None, **fields: Any) -> dict[str, Any]:
 
 
 def call_delta(
-    index: int, id: str | None = None, name: str | None = None, arguments: str | None = None
+    index: int, call_id: str | None = None, name: str | None = None, arguments: str | None = None
 ) -> dict[str, Any]:
     """A chunk with a fragment of a tool call."""
     function = {"name": name, "arguments": arguments}
-    return delta(tool_calls=[{"index": index, "id": id, "type": "function", "function": function}])
+    return delta(tool_calls=[{"index": index, "id": call_id, "type": "function", "function": function}])
 
 
 def usage_chunk(**usage: Any) -> dict[str, Any]:
@@ -87,6 +87,9 @@ class OpenAIServer(ThreadingHTTPServer):
         self.broken_pipe = threading.Event()
         """Set when a client hung up in the middle of a stream."""
         self.lock = threading.Lock()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that hung up is no error."""
 
     @property
     def port(self) -> int:
@@ -122,7 +125,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: OpenAIServer
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, *args: Any) -> None:
         pass
 
     def do_GET(self) -> None:

@@ -17,8 +17,8 @@ def fold(*fragments: ToolCallDelta) -> list[tuple[str, str, object]]:
     return [(call.id, call.name, call.arguments) for call in builder.build().tool_calls]
 
 
-def piece(index: int | None, id: str | None, name: str | None, arguments: str = "") -> ToolCallDelta:
-    return ToolCallDelta(index=index, id=id, name=name, arguments=arguments)
+def piece(index: int | None, call_id: str | None, name: str | None, arguments: str = "") -> ToolCallDelta:
+    return ToolCallDelta(index=index, id=call_id, name=name, arguments=arguments)
 
 
 TWO_WIKI = [("a", "wiki", '{"q": "tin"}'), ("b", "wiki", '{"q": "zinc"}')]

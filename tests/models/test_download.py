@@ -237,11 +237,6 @@ def test_command_that_is_interrupted_leaves_nothing(cache: Path, wheel: Path):
     assert list(cache.iterdir()) == []
 
 
-def test_command_without_a_name_shows_what_there_is():
-    done = run()
-    assert (done.returncode, done.stdout, "download" in done.stderr) == (2, "", True)
-
-
 def test_command_that_does_not_exist_is_refused():
     done = run("downlaod")
     assert (done.returncode, "invalid choice: 'downlaod'" in done.stderr) == (2, True)

@@ -9,7 +9,9 @@ import sys
 import textwrap
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from embedded.weights import need_weights
@@ -49,10 +51,9 @@ LONG = "The quick brown fox jumps over the lazy dog. " * 300
 """About 3,000 tokens: ten seconds and more to read."""
 
 
-class Told(ChatMessage):
+def told(**fields: Any) -> ChatMessage:
     """A message that tells of an error."""
-
-    is_error = True
+    return ChatMessage(**fields, is_error=True)
 
 
 def user(text: str) -> ChatMessage:
@@ -60,7 +61,7 @@ def user(text: str) -> ChatMessage:
 
 
 def called(
-    name: str, result: str, kind: type[ChatMessage] = ChatMessage, **arguments: object
+    name: str, result: str, kind: Callable[..., ChatMessage] = ChatMessage, **arguments: object
 ) -> list[ChatMessage]:
     call = ToolCall(id="c1", name=name, arguments=arguments)
     return [
@@ -167,7 +168,7 @@ def test_answer_is_the_result_of_the_call(model: LocalModel, value: object):
 
 @pytest.mark.embedded
 def test_tools_are_offered_again_after_an_error(model: LocalModel):
-    messages = [user("What is 3 plus 5?"), *called("add", "add raised OverflowError.", Told, a=3, b=5)]
+    messages = [user("What is 3 plus 5?"), *called("add", "add raised OverflowError.", told, a=3, b=5)]
     (call,) = model.generate(messages, tools=TOOLS).tool_calls
     assert call.name in ("get_weather", "add")
 
@@ -184,7 +185,7 @@ def test_answer_at_the_step_limit_tells_the_result(model: LocalModel):
     request = user("You have used all steps. Give the best answer in plain text, and say what is missing.")
     messages = [user("How many penguins are on Heard?"), *called("count_on", "52", island="Heard"), request]
     reply = model.generate(messages, kind="final")
-    assert (reply.tool_calls, reply.content) == snapshot(((), 'Heard has 52 penguins.'))
+    assert (reply.tool_calls, reply.content) == snapshot(((), "Heard has 52 penguins."))
 
 
 @pytest.mark.embedded
@@ -280,7 +281,7 @@ def test_earlier_runs_that_do_not_fit_are_left_out_and_it_says_so():
 def test_results_of_the_run_are_shortened_before_it_fails():
     need_weights()
     calls = [
-        message for _ in range(4) for message in called("get_weather", "clouds " * 100, Told, city="Lima")
+        message for _ in range(4) for message in called("get_weather", "clouds " * 100, told, city="Lima")
     ]
     reply = LocalModel(n_ctx=640).generate([user("Weather for Lima, please"), *calls], tools=TOOLS)
     assert reply.reasoning == snapshot(

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from inline_snapshot import snapshot
 
 from agent_magic.core.messages import ChatMessage, ToolCall, ToolExample, ToolSchema
@@ -34,10 +37,9 @@ ROWS = ToolSchema(
 )
 
 
-class Told(ChatMessage):
+def told(**fields: Any) -> ChatMessage:
     """A message that tells of an error."""
-
-    is_error = True
+    return ChatMessage(**fields, is_error=True)
 
 
 def user(text: str) -> ChatMessage:
@@ -50,7 +52,7 @@ def call(number: int, name: str, **arguments: object) -> ChatMessage:
     )
 
 
-def result(number: int, text: str, kind: type[ChatMessage] = ChatMessage) -> ChatMessage:
+def result(number: int, text: str, kind: Callable[..., ChatMessage] = ChatMessage) -> ChatMessage:
     return kind(role="tool", content=text, tool_call_id=f"c{number}")
 
 
@@ -85,7 +87,7 @@ def test_runs_keep_an_answer_given_as_text():
 
 def test_runs_do_not_begin_at_a_message_that_tells_of_an_error():
     runs = split_runs(
-        [user("Hi"), call(1, "f"), result(1, "f raised KeyError", Told), Told(role="user", content="No.")]
+        [user("Hi"), call(1, "f"), result(1, "f raised KeyError", told), told(role="user", content="No.")]
     )
     assert [(run.task, [turn.is_error for turn in run.turns]) for run in runs] == [("Hi", [True])]
 
@@ -186,7 +188,7 @@ Answer:\
 
 
 def test_answer_prompt_leaves_errors_out():
-    runs = split_runs([user("Hi"), call(1, "f"), result(1, "f raised KeyError", Told)])
+    runs = split_runs([user("Hi"), call(1, "f"), result(1, "f raised KeyError", told)])
     assert "KeyError" not in build_answer_prompt(runs, max_result_chars=1_000)
 
 

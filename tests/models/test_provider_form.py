@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+from collections.abc import Mapping
 
 from inline_snapshot import snapshot
 from PIL import Image
@@ -100,21 +101,23 @@ def test_the_messages_can_be_changed_without_harm() -> None:
 
 
 def test_a_message_is_converted_once() -> None:
-    class Arguments(dict[str, object]):
-        reads = 0
+    class Arguments(Mapping[str, object]):
+        n_reads = 0
 
-        def __iter__(self):  # type: ignore[no-untyped-def]
-            Arguments.reads += 1
-            return super().__iter__()
+        def __getitem__(self, key: str) -> object:
+            Arguments.n_reads += 1
+            return {"a": 1}[key]
 
-    message = ChatMessage(
-        role="assistant", tool_calls=(ToolCall(id="c", name="f", arguments=Arguments(a=1)),)
-    )
+        def __iter__(self):
+            return iter(["a"])
+
+        def __len__(self):
+            return 1
+
+    message = ChatMessage(role="assistant", tool_calls=(ToolCall(id="c", name="f", arguments=Arguments()),))
     to_provider_messages([message], native_tools=True, images=False)
-    n_reads = Arguments.reads
     to_provider_messages([message], native_tools=True, images=False)
-    assert n_reads > 0
-    assert Arguments.reads == n_reads
+    assert Arguments.n_reads == 1
 
 
 def picture(mode: str = "RGB") -> Image.Image:
@@ -141,7 +144,7 @@ def test_an_image_is_encoded_once_and_let_go_with_it() -> None:
     class Counted(Image.Image):
         n_saved = 0
 
-        def save(self, *args, **kwargs):  # type: ignore[no-untyped-def]
+        def save(self, *args, **kwargs):
             Counted.n_saved += 1
             super().save(*args, **kwargs)
 

@@ -86,7 +86,7 @@ def test_any_other_exception_is_final(error: Exception) -> None:
         (
             StatusError(400, "litellm.BadRequestError: LLM Provider NOT provided. Pass in the LLM provider"),
             snapshot(
-                "open-ai/gpt names no provider that LiteLLM knows. Write provider/name, such as openai/gpt-4.1. It says: LLM Provider NOT provided. Pass in the LLM provider"
+                "open-ai/gpt names no provider that LiteLLM knows. Write provider/name, such as openai/gpt-4.1."
             ),
         ),
         (
@@ -165,9 +165,7 @@ def test_waits_grow_with_jitter_and_end_after_three_retries() -> None:
 
 
 def test_waits_are_capped_at_eight_seconds() -> None:
-    delay = RetryPolicy(max_retries=100).next_delay(50, PASSING)
-    assert delay is not None
-    assert 7.5 <= delay <= 8
+    assert RetryPolicy(max_retries=100).next_delay(50, PASSING) == 8.0
 
 
 @pytest.mark.parametrize(("asked", "waited"), [(1.0, 1.0), (0.0, 0.0), (3600.0, 30.0)])

@@ -1,0 +1,116 @@
+"""What the model is told of an output, and where the rest goes."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from inline_snapshot import snapshot
+
+from agent_magic.agents.observation import observation_budget, observe
+from agent_magic.core.state import AgentState, DictState
+
+
+class _Colour(enum.Enum):
+    RED = "red"
+
+
+@pytest.mark.parametrize(
+    ("window", "budget"),
+    [(None, 8_000), (200_000, 8_000), (16_000, 8_000), (2_048, 1_024), (100, 80), (0, 80)],
+)
+def test_budget_is_half_the_window_within_bounds(window: int | None, budget: int) -> None:
+    assert observation_budget(window) == budget
+
+
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        ("plain", "plain"),
+        (None, "None"),
+        (3, "3"),
+        ([1, {"a": None}], '[1, {"a": null}]'),
+        ((1, 2), "[1, 2]"),
+        (np.float64(0.5), "0.5"),
+        (_Colour.RED, "red"),
+        ("\x1b[31mred\x1b[0m", "red"),
+        ("", ""),
+    ],
+)
+def test_text_like_output_is_told_as_text_and_bound_to_nothing(output: Any, text: str) -> None:
+    state = AgentState()
+    assert observe(output, "look", state, 8_000) == (text, None)
+    assert list(state) == []
+
+
+def test_output_over_the_budget_is_cut_and_kept_whole() -> None:
+    state = AgentState(DictState(obs_1="the person's"))
+    text, name = observe("a" * 300, "look", state, 200)
+    assert text == snapshot("""\
+aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
+… 173 characters cut; the whole is obs_1: peek(name="obs_1", start=0) …
+aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\
+""")
+    assert name is None
+    assert state.lookup("obs_1") == "a" * 300
+    assert state.base["obs_1"] == "the person's"
+
+
+def test_output_of_exactly_the_budget_is_not_cut() -> None:
+    state = AgentState()
+    assert observe("a" * 200, "look", state, 200) == ("a" * 200, None)
+    assert not state.has_kept
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        pytest.param(pd.DataFrame({"n": [1, 2]}), id="frame"),
+        pytest.param(np.arange(3), id="array"),
+        pytest.param(object(), id="object"),
+        pytest.param({1, 2}, id="set"),
+        pytest.param(b"bytes", id="bytes"),
+        pytest.param([object()], id="list of objects"),
+        pytest.param(print, id="function"),
+    ],
+)
+def test_object_is_bound_by_reference_and_described(output: Any) -> None:
+    state = AgentState()
+    text, name = observe(output, "look", state, 8_000)
+    assert name == "look_1"
+    assert state.base["look_1"] is output
+    assert text.startswith(
+        f'The result is in the variable look_1; refer to it as "@look_1". It is a {type(output).__name__}'
+    )
+
+
+def test_object_that_cannot_be_described_is_bound_all_the_same() -> None:
+    class Broken:
+        def __repr__(self) -> str:
+            raise RuntimeError("no")
+
+    text, name = observe(Broken(), "look", AgentState(), 8_000)
+    assert (text, name) == snapshot(
+        (
+            'The result is in the variable look_1; refer to it as "@look_1". It is a Broken: <Broken whose repr raised RuntimeError>',
+            "look_1",
+        )
+    )
+
+
+def test_output_is_not_changed() -> None:
+    output = {"a": [1, 2]}
+    observe(output, "look", AgentState(), 8_000)
+    assert output == {"a": [1, 2]}
+
+
+def test_number_too_long_to_print_is_bound() -> None:
+    assert observe(10**5_000, "power", AgentState(), 8_000) == snapshot(
+        (
+            'The result is in the variable power_1; refer to it as "@power_1". It is a int: <int of about 5,000 digits>',
+            "power_1",
+        )
+    )

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+
+pytestmark = pytest.mark.kernel
+
+RECORD = "application/vnd.agent-magic.run.v1+json"
+SET_UP = """
+%load_ext agent_magic
+import asyncio, time
+from agent_magic import Model, ScriptedModel
+log = []
+"""
+
+
+def interrupt_after(kernel, running, seconds):
+    """A real SIGINT; gives the cell's end and how long it took from there."""
+    time.sleep(seconds)
+    kernel.interrupt()
+    began = time.monotonic()
+    return kernel.finish(running, timeout_s=30), time.monotonic() - began
+
+
+@pytest.mark.parametrize("n_calls", [1, 2], ids=["alone", "parallel"])
+def test_interrupt_while_awaiting(case, kernel, n_calls):
+    calls = ", ".join([*[f"('nap', {{'x': {x}}})" for x in range(n_calls)]])
+    ready = kernel.execute(f"{SET_UP}{case.code}\nm = ScriptedModel([ScriptedModel.calls({calls})])")
+    assert ready.error is None
+    running = kernel.begin("%%agent bot --model @m --tools nap\nTake a nap.")
+    kernel.wait_for_output(running, "calling nap")
+    done, took_s = interrupt_after(kernel, running, 1)
+    # the cell ends within 3 s
+    assert took_s < 3
+    assert done.error.ename == "KeyboardInterrupt"
+    # the other cell works at once
+    other = kernel.execute("6 * 7")
+    assert other.result == "42"
+    assert other.duration_s < 1
+    # log stays empty: the task was cancelled, not left running
+    late = kernel.execute("time.sleep(35 - 1)\nlog", timeout_s=60)
+    assert late.result == "[]"
+
+
+def test_interrupt_while_the_model_streams(case, kernel):
+    assert "one token per second" in case.given
+    # Its text begins with a whole call, so that a reader of partial text would have something to run.
+    ready = kernel.execute(
+        SET_UP
+        + """
+from agent_magic.core.messages import MessageDelta
+from agent_magic.models.model import Capabilities
+
+class Slow(Model):
+    model_id = "slow"
+    capabilities = Capabilities(tools=False)
+    n_read = 0
+    def generate(self, messages, **settings):
+        raise NotImplementedError
+    def stream(self, messages, **settings):
+        for n in range(60):
+            self.n_read += 1
+            yield MessageDelta(text='Action: {"name": "mark", "arguments": {}}\\n' if n == 0 else f"token{n} ")
+            time.sleep(1)
+
+def mark():
+    "Marks."
+    log.append("ran")
+
+m = Slow()
+"""
+    )
+    assert ready.error is None
+    running = kernel.begin("%%agent bot --model @m --tools mark\nTalk.")
+    kernel.wait_for_output(running, "token1")
+    done, took_s = interrupt_after(kernel, running, 2)
+    n_read = int(kernel.execute("m.n_read").result)
+    # the cell ends within 2 s
+    assert took_s < 2
+    assert done.error.ename == "KeyboardInterrupt"
+    # no more chunks are read from the stream afterwards
+    assert 3 <= n_read < 8
+    assert kernel.execute("time.sleep(3)\nm.n_read").result == str(n_read)
+    # the partial text is kept in the record
+    (step,) = done.displays[0][RECORD]["steps"]
+    assert "token1 token2" in step["thought"]
+    # and marked as partial
+    assert step["error"]["kind"] == "Interrupted"
+    assert done.displays[0][RECORD]["status"] == "interrupted"
+    assert "Interrupted" in done.displays[0]["text/plain"]
+    # nothing that it asks for runs
+    assert kernel.execute("log").result == "[]"

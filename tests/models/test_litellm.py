@@ -1,0 +1,561 @@
+"""Any provider, over real HTTP against a server that plays replies and faults."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from inline_snapshot import snapshot
+
+from agent_magic.core.messages import ChatMessage, MessageDelta, TokenUsage, ToolCall, ToolSchema
+from agent_magic.models.deltas import MessageBuilder
+from agent_magic.models.litellm import LiteLLMModel
+from agent_magic.models.parsing import read_arguments
+from agent_magic.models.retry import Failure
+from tests.models.openai_server import OpenAIServer, Turn, call_delta, delta, fault, reply, serve, usage_chunk
+
+ASK = [ChatMessage(role="system", content="You add."), ChatMessage(role="user", content="1 and 2?")]
+ADD = ToolSchema(
+    name="add",
+    description="Add.",
+    parameters={"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]},
+)
+KEY = "my-own-key-0123456789"
+REFUSED = Turn(chunks=[delta(content="Yes"), delta("stop")])
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[OpenAIServer]:
+    with serve() as running:
+        yield running
+
+
+def model_at(
+    server: OpenAIServer, *turns: Turn, model_id: str = "openai/tiny", **options: Any
+) -> LiteLLMModel:
+    server.play(*turns)
+    return LiteLLMModel(model_id, **{"api_base": server.api_base, "api_key": KEY, "timeout_s": 10, **options})
+
+
+def streamed(model: LiteLLMModel, **asked: Any) -> ChatMessage:
+    builder = MessageBuilder()
+    for piece in model.stream(ASK, **asked):
+        builder.add(piece)
+    return builder.build()
+
+
+def calls_of(message: ChatMessage) -> list[tuple[str, str, object]]:
+    return [(call.id, call.name, read_arguments(call.arguments)) for call in message.tool_calls]
+
+
+def failure_of(model: LiteLLMModel, *, is_stream: bool = True) -> Failure:
+    with pytest.raises(Exception) as caught:
+        streamed(model) if is_stream else model.generate(ASK)
+    assert isinstance(caught.value, Exception)
+    return model.diagnose(caught.value)
+
+
+# -- what is sent ------------------------------------------------------------------------------
+
+
+def test_the_request_of_a_stream(server: OpenAIServer) -> None:
+    model = model_at(server, REFUSED, temperature=0.5, max_tokens=9)
+    streamed(model, tools=[ADD], stop=("Observation:",), temperature=0.25)
+    [received] = server.received
+    assert received.headers["authorization"] == f"Bearer {KEY}"
+    assert received.body == snapshot(
+        {
+            "model": "tiny",
+            "messages": [{"role": "system", "content": "You add."}, {"role": "user", "content": "1 and 2?"}],
+            "temperature": 0.25,
+            "stop": ["Observation:"],
+            "max_tokens": 9,
+            "tools": [
+                {
+                    "type": "function",
+                    "function": {
+                        "name": "add",
+                        "description": "Add.",
+                        "parameters": {
+                            "type": "object",
+                            "properties": {"a": {"type": "integer"}},
+                            "required": ["a"],
+                        },
+                    },
+                }
+            ],
+            "tool_choice": "auto",
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+    )
+
+
+def test_the_request_of_a_whole_reply_has_no_stream_and_no_tools(server: OpenAIServer) -> None:
+    model_at(server, reply("Yes")).generate(ASK)
+    assert server.received[0].body == snapshot(
+        {
+            "model": "tiny",
+            "messages": [{"role": "system", "content": "You add."}, {"role": "user", "content": "1 and 2?"}],
+        }
+    )
+
+
+def test_history_goes_with_calls_and_results(server: OpenAIServer) -> None:
+    model = model_at(server, reply("3"))
+    calls = (
+        ToolCall(id="c1", name="add", arguments={"a": 1}),
+        ToolCall(id="c2", name="add", arguments="{'a': 2}"),
+    )
+    model.generate(
+        [
+            *ASK,
+            ChatMessage(role="assistant", tool_calls=calls),
+            ChatMessage(role="tool", content="3", tool_call_id="c1"),
+            ChatMessage(role="tool", content="4", tool_call_id="c2"),
+        ],
+        tools=[ADD],
+    )
+    assert server.received[0].body["messages"][2:] == snapshot(
+        [
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [
+                    {"id": "c1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}},
+                    {"id": "c2", "type": "function", "function": {"name": "add", "arguments": '{"a": 2}'}},
+                ],
+            },
+            {"role": "tool", "tool_call_id": "c1", "content": "3"},
+            {"role": "tool", "tool_call_id": "c2", "content": "4"},
+        ]
+    )
+
+
+def test_a_null_content_is_sent_beside_the_persons_own_extra_body(server: OpenAIServer) -> None:
+    model = model_at(server, reply("3"), extra_body={"top_k": 5})
+    calls = (ToolCall(id="c1", name="add", arguments={"a": 1}),)
+    model.generate([*ASK, ChatMessage(role="assistant", tool_calls=calls)])
+    body = server.received[0].body
+    assert body["top_k"] == 5
+    assert [message["content"] for message in body["messages"]] == ["You add.", "1 and 2?", None]
+
+
+def test_a_model_without_native_calls_is_sent_no_tools(server: OpenAIServer) -> None:
+    model = model_at(server, reply("3"), native_tools=False)
+    calls = (ToolCall(id="c1", name="add", arguments={"a": 1}),)
+    history = [
+        *ASK,
+        ChatMessage(role="assistant", tool_calls=calls),
+        ChatMessage(role="tool", content="3", tool_call_id="c1"),
+    ]
+    model.generate(history, tools=[ADD])
+    body = server.received[0].body
+    assert "tools" not in body
+    assert body["messages"][2:] == [
+        {"role": "assistant", "content": '{"name": "add", "arguments": {"a": 1}}'},
+        {"role": "user", "content": "Observation:\n3"},
+    ]
+
+
+# -- what comes back ---------------------------------------------------------------------------
+
+
+def test_a_whole_reply_with_calls(server: OpenAIServer) -> None:
+    calls = [{"id": "x", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}]
+    usage = {
+        "prompt_tokens": 10,
+        "completion_tokens": 4,
+        "total_tokens": 14,
+        "prompt_tokens_details": {"cached_tokens": 3},
+        "completion_tokens_details": {"reasoning_tokens": 2},
+    }
+    turn = reply("I add.", tool_calls=calls, usage=usage, finish_reason="tool_calls", reasoning_content="hm")
+    assert model_at(server, turn).generate(ASK, tools=[ADD]) == ChatMessage(
+        role="assistant",
+        content="I add.",
+        reasoning="hm",
+        tool_calls=(ToolCall(id="x", name="add", arguments='{"a": 1}'),),
+        usage=TokenUsage(input_tokens=10, output_tokens=4, cached_tokens=3, reasoning_tokens=2),
+        finish_reason="tool_calls",
+    )
+
+
+@pytest.mark.parametrize("arguments", ["", " \n", None, {}, "absent"])
+def test_a_call_without_arguments_in_every_spelling(server: OpenAIServer, arguments: Any) -> None:
+    function = {"name": "version"} if arguments == "absent" else {"name": "version", "arguments": arguments}
+    turn = reply(
+        None, tool_calls=[{"id": "x", "type": "function", "function": function}], finish_reason="tool_calls"
+    )
+    assert calls_of(model_at(server, turn).generate(ASK)) == [("x", "version", {})]
+
+
+@pytest.mark.parametrize("arguments", [{"a": 1, "b": 2}, '{"a": 1, "b": 2}', '"{\\"a\\": 1, \\"b\\": 2}"'])
+def test_arguments_in_every_spelling(server: OpenAIServer, arguments: Any) -> None:
+    function = {"name": "add", "arguments": arguments}
+    turn = reply(
+        None, tool_calls=[{"id": "x", "type": "function", "function": function}], finish_reason="tool_calls"
+    )
+    assert calls_of(model_at(server, turn).generate(ASK)) == [("x", "add", {"a": 1, "b": 2})]
+
+
+def test_a_stream_comes_in_pieces_and_ends_with_the_whole(server: OpenAIServer) -> None:
+    chunks = [
+        {**delta(), "choices": []},
+        delta(reasoning_content="hm"),
+        delta(content="I "),
+        delta(content="add."),
+        call_delta(0, "x", "add", '{"a"'),
+        call_delta(0, None, None, ": 1}"),
+        delta("tool_calls"),
+        usage_chunk(prompt_tokens=10, completion_tokens=4, total_tokens=14),
+    ]
+    *pieces, whole = model_at(server, Turn(chunks=chunks)).stream(ASK, tools=[ADD])
+    assert all(isinstance(piece, MessageDelta) for piece in pieces)
+    told = [
+        (piece.text, piece.reasoning)
+        for piece in pieces
+        if isinstance(piece, MessageDelta) and not piece.tool_calls
+    ]
+    assert told == [("", "hm"), ("I ", ""), ("add.", "")]
+    assert whole == ChatMessage(
+        role="assistant",
+        content="I add.",
+        reasoning="hm",
+        tool_calls=(ToolCall(id="x", name="add", arguments='{"a": 1}'),),
+        usage=TokenUsage(input_tokens=10, output_tokens=4),
+        finish_reason="tool_calls",
+    )
+
+
+@pytest.mark.parametrize(
+    ("chunks", "calls"),
+    [
+        pytest.param(
+            [call_delta(0, "a", "wiki", '{"q": "tin"}'), call_delta(0, "b", "wiki", '{"q": "zinc"}')],
+            [("a", "wiki", {"q": "tin"}), ("b", "wiki", {"q": "zinc"})],
+            id="two ids at one index",
+        ),
+        pytest.param(
+            [call_delta(0, None, "wiki", '{"q": "tin"}'), call_delta(0, None, "wiki", '{"q": "zinc"}')],
+            [("call_1", "wiki", {"q": "tin"}), ("call_2", "wiki", {"q": "zinc"})],
+            id="no ids at one index",
+        ),
+        pytest.param(
+            [call_delta(0, None, "wiki", '{"q": "tin"}'), call_delta(0, None, "date", "")],
+            [("call_1", "wiki", {"q": "tin"}), ("call_2", "date", {})],
+            id="no ids and no arguments",
+        ),
+        pytest.param(
+            [
+                call_delta(0, "x", "add", '{"a": 1'),
+                call_delta(1, "y", "mul", '{"a": 2'),
+                call_delta(0, None, None, ', "b": 3}'),
+                call_delta(1, None, None, ', "b": 4}'),
+                call_delta(1, "y", None, None),
+            ],
+            [("x", "add", {"a": 1, "b": 3}), ("y", "mul", {"a": 2, "b": 4})],
+            id="interleaved",
+        ),
+    ],
+)
+def test_streamed_calls_are_joined_by_call(server: OpenAIServer, chunks: list[Any], calls: list[Any]) -> None:
+    message = streamed(model_at(server, Turn(chunks=[*chunks, delta("tool_calls")])), tools=[ADD])
+    assert calls_of(message) == calls
+
+
+def test_running_usage_is_not_summed(server: OpenAIServer) -> None:
+    chunks = [
+        {
+            **delta(content="x"),
+            "usage": {"prompt_tokens": 900, "completion_tokens": n, "total_tokens": 900 + n},
+        }
+        for n in range(1, 51)
+    ]
+    message = streamed(model_at(server, Turn(chunks=[*chunks, delta("stop")])))
+    assert message.content == "x" * 50
+    assert message.usage == TokenUsage(input_tokens=900, output_tokens=50)
+
+
+@pytest.mark.parametrize("is_stream", [True, False])
+def test_usage_that_was_not_reported_is_unknown(server: OpenAIServer, is_stream: bool) -> None:
+    model = model_at(
+        server, Turn(chunks=[delta(content="Yes"), delta("stop")]) if is_stream else reply("Yes")
+    )
+    assert (streamed(model) if is_stream else model.generate(ASK)).usage is None
+
+
+def test_the_cost_of_a_known_model_is_known(server: OpenAIServer) -> None:
+    usage = {"prompt_tokens": 1_000_000, "completion_tokens": 0, "total_tokens": 1_000_000}
+    message = model_at(server, reply("Yes", usage=usage), model_id="openai/gpt-4.1").generate(ASK)
+    assert message.usage is not None
+    assert message.usage.cost_usd == 2.0
+
+
+def test_thinking_in_the_text_is_reasoning(server: OpenAIServer) -> None:
+    chunks = [*(delta(content=text) for text in ["<thi", "nk>h", "m</think", ">Yes"]), delta("stop")]
+    *pieces, whole = model_at(server, Turn(chunks=chunks)).stream(ASK)
+    assert [(piece.reasoning, piece.text) for piece in pieces if isinstance(piece, MessageDelta)] == [
+        ("h", ""),
+        ("m", ""),
+        ("", "Yes"),
+    ]
+    assert isinstance(whole, ChatMessage)
+    assert (whole.reasoning, whole.content) == ("hm", "Yes")
+
+
+def test_a_reply_of_nothing_but_reasoning(server: OpenAIServer) -> None:
+    message = model_at(server, reply(None, reasoning_content="hm")).generate(ASK)
+    assert (message.content, message.reasoning, message.tool_calls) == (None, "hm", ())
+
+
+@pytest.mark.parametrize("is_stream", [True, False])
+def test_a_provider_that_ignores_stop_is_cut_here(server: OpenAIServer, is_stream: bool) -> None:
+    texts = ["I look.\nObser", "vation: 3\nmore"]
+    turn = (
+        Turn(chunks=[*(delta(content=text) for text in texts), delta("stop")])
+        if is_stream
+        else reply("".join(texts))
+    )
+    model = model_at(server, turn)
+    asked: dict[str, Any] = {"stop": ("Observation:",), "tools": [ADD]}
+    message = streamed(model, **asked) if is_stream else model.generate(ASK, **asked)
+    assert message.content == "I look.\n"
+
+
+def test_a_stream_without_tools_is_ended_at_the_stop(server: OpenAIServer) -> None:
+    chunks = [
+        delta(content="Yes. Observation: "),
+        *(delta(content="more ") for _ in range(400)),
+        delta("stop"),
+    ]
+    model = model_at(server, Turn(chunks=chunks, pause_s=0.005))
+    begin = time.monotonic()
+    assert streamed(model, stop=("Observation:",)).content == "Yes. "
+    assert time.monotonic() - begin < 1
+
+
+def test_closing_the_iterator_hangs_up(server: OpenAIServer) -> None:
+    server.broken_pipe.clear()
+    model = model_at(
+        server, Turn(chunks=[*(delta(content="more ") for _ in range(400)), delta("stop")], pause_s=0.01)
+    )
+    pieces = model.stream(ASK)
+    assert next(pieces) == MessageDelta(text="more ")
+    pieces.close()
+    assert server.broken_pipe.wait(5)
+
+
+def test_one_model_is_asked_from_several_threads(server: OpenAIServer) -> None:
+    model = model_at(
+        server, Turn(chunks=[delta(content="Y"), delta(content="es"), delta("stop")], pause_s=0.01)
+    )
+    got: list[str | None] = []
+    threads = [threading.Thread(target=lambda: got.append(streamed(model).content)) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert got == ["Yes"] * 6
+
+
+# -- what goes wrong ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_stream", [True, False])
+@pytest.mark.parametrize(
+    ("turn", "is_passing"),
+    [
+        (fault(429), True),
+        (fault(500), True),
+        (fault(502), True),
+        (fault(503), True),
+        (fault(400, "bad schema"), False),
+        (fault(401), False),
+        (fault(403), False),
+        (fault(404), False),
+        (Turn(body="<html><body>gateway</body></html>"), True),
+        (Turn(body="<html><body>gateway</body></html>", status=502), True),
+    ],
+)
+def test_passing_and_final_failures_are_told_apart(
+    server: OpenAIServer, turn: Turn, is_passing: bool, is_stream: bool
+) -> None:
+    model = model_at(server, turn)
+    assert failure_of(model, is_stream=is_stream).is_passing is is_passing
+    assert len(server.received) == 1  # nobody below us tries again
+
+
+@pytest.mark.parametrize(
+    ("turn", "message"),
+    [
+        (
+            fault(401, f"Incorrect API key provided: {KEY}"),
+            snapshot(
+                "openai/tiny refused the key (401). Look at the environment variable OPENAI_API_KEY, or at the model option `api_key`. It says: Incorrect API key provided: [redacted]"
+            ),
+        ),
+        (
+            fault(401, "Incorrect API key provided: sk-test-000000000000000000000000"),
+            snapshot(
+                "openai/tiny refused the key (401). Look at the environment variable OPENAI_API_KEY, or at the model option `api_key`. It says: Incorrect API key provided: [redacted]"
+            ),
+        ),
+        (
+            fault(404, "The model `tiny` does not exist", code="model_not_found"),
+            snapshot(
+                "openai/tiny was not found (404). Look at the model id, which is provider/name, such as openai/gpt-4.1, and at the model option `api_base`. It says: The model `tiny` does not exist"
+            ),
+        ),
+        (
+            fault(400, "Please shorten it", code="context_length_exceeded"),
+            snapshot(
+                "openai/tiny: the request is longer than the model's context window. Begin afresh, or give the task less to read. It says: Please shorten it"
+            ),
+        ),
+        (fault(503, "overloaded"), snapshot("openai/tiny: its server failed (503). It says: overloaded")),
+        (
+            Turn(chunks=[delta(content="he")], end="eof"),
+            snapshot(
+                "openai/tiny: the connection failed or broke off. Look at the network, or at the model's server. It says: Stream ended before a finish_reason was received"
+            ),
+        ),
+        (
+            Turn(body="<html><body>gateway</body></html>"),
+            snapshot(
+                "openai/tiny gave no whole reply. It says: The stream ended before the reply was whole."
+            ),
+        ),
+    ],
+)
+def test_the_failure_in_words(server: OpenAIServer, turn: Turn, message: str) -> None:
+    assert failure_of(model_at(server, turn)).message == message
+
+
+def test_retry_after_is_handed_on(server: OpenAIServer) -> None:
+    assert failure_of(model_at(server, fault(429, headers={"Retry-After": "7"}))).retry_after_s == 7.0
+
+
+@pytest.mark.parametrize("end", ["eof", "reset"])
+def test_a_stream_that_breaks_off_is_a_passing_failure_and_no_message(server: OpenAIServer, end: Any) -> None:
+    chunks = [call_delta(0, "x", "add", '{"a": 1}'), call_delta(1, "y", "add", '{"a"')]
+    model = model_at(server, Turn(chunks=chunks, end=end))
+    pieces: list[object] = []
+    with pytest.raises(Exception) as caught:
+        pieces.extend(model.stream(ASK, tools=[ADD]))
+    assert isinstance(caught.value, Exception)
+    assert model.diagnose(caught.value).is_passing
+    assert not [piece for piece in pieces if isinstance(piece, ChatMessage)]
+
+
+def test_a_reply_without_a_choice_is_a_passing_failure(server: OpenAIServer) -> None:
+    turn = Turn(body={"id": "c", "object": "chat.completion", "created": 1, "model": "t", "choices": []})
+    failure = failure_of(model_at(server, turn), is_stream=False)
+    assert failure == snapshot(
+        Failure(
+            is_passing=True,
+            message="openai/tiny gave no whole reply. It says: The provider's reply holds no choice.",
+        )
+    )
+
+
+def test_silence_is_a_passing_failure_after_the_timeout(server: OpenAIServer) -> None:
+    begin = time.monotonic()
+    failure = failure_of(model_at(server, Turn(body={}, pause_s=3), timeout_s=0.5))
+    assert time.monotonic() - begin < 2
+    assert failure == snapshot(
+        Failure(
+            is_passing=True,
+            message="openai/tiny did not answer in time. Allow it more with the model option `timeout_s`, or look at its server. It says: Request timed out.",
+        )
+    )
+
+
+def test_no_server_is_a_passing_failure_of_the_line() -> None:
+    with serve() as gone:
+        address = gone.api_base
+    failure = failure_of(LiteLLMModel("openai/tiny", api_base=address, api_key=KEY))
+    assert failure == snapshot(
+        Failure(
+            is_passing=True,
+            message="openai/tiny: the connection failed or broke off. Look at the network, or at the model's server. It says: Connection error.",
+        )
+    )
+
+
+def test_no_key_names_the_variable(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    failure = failure_of(model_at(server, reply("x"), api_key=None), is_stream=False)
+    assert failure == snapshot(
+        Failure(
+            is_passing=False,
+            message="openai/tiny has no key. Set the environment variable OPENAI_API_KEY, or give the model option `api_key`.",
+        )
+    )
+
+
+def test_an_unknown_provider_says_what_an_id_looks_like() -> None:
+    failure = failure_of(LiteLLMModel("opnai/gpt-4.1", api_key=KEY))
+    assert failure == snapshot(
+        Failure(
+            is_passing=False,
+            message="opnai/gpt-4.1 names no provider that LiteLLM knows. Write provider/name, such as openai/gpt-4.1.",
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("parameter", "refusal"),
+    [
+        ("stop", "Unsupported parameter: 'stop' is not supported with this model."),
+        ("stream_options", "Unrecognized request argument supplied: stream_options"),
+        ("tools", "this model does not support tools"),
+        ("tools", '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'),
+    ],
+)
+def test_a_parameter_that_is_refused_is_left_out_and_remembered(
+    server: OpenAIServer, parameter: str, refusal: str
+) -> None:
+    model = model_at(server, fault(400, refusal), REFUSED)
+    asked: dict[str, Any] = {"tools": [ADD], "stop": ("Observation:",)}
+    assert streamed(model, **asked).content == "Yes"
+    assert streamed(model, **asked).content == "Yes"
+    assert [parameter in received.body for received in server.received] == [True, False, False]
+    assert model.capabilities.tools is (parameter != "tools")
+
+
+def test_a_parameter_that_litellm_knows_to_be_refused_is_left_out(server: OpenAIServer) -> None:
+    model = model_at(server, REFUSED, model_id="openai/gpt-5")
+    assert streamed(model, stop=("Observation:",)).content == "Yes"
+    assert "stop" not in server.received[0].body
+
+
+def test_a_fault_inside_a_tool_is_no_refusal_of_tools(server: OpenAIServer) -> None:
+    model = model_at(server, fault(400, "Unknown type 'frame' in tools[0].function.parameters"))
+    with pytest.raises(Exception, match="Unknown type"):
+        streamed(model, tools=[ADD])
+    assert len(server.received) == 1
+
+
+# -- what it says of itself --------------------------------------------------------------------
+
+
+def test_a_known_model_says_what_it_can() -> None:
+    model = LiteLLMModel("openai/gpt-4.1")
+    assert (model.capabilities.tools, model.capabilities.images, model.context_window) == (
+        True,
+        True,
+        1_047_576,
+    )
+
+
+def test_an_unknown_model_is_taken_to_call_tools() -> None:
+    model = LiteLLMModel("openai/tiny")
+    assert (model.capabilities.tools, model.capabilities.images, model.context_window) == (True, False, None)
+
+
+def test_the_key_is_not_in_its_repr() -> None:
+    assert repr(LiteLLMModel("openai/tiny", api_key=KEY)) == "LiteLLMModel('openai/tiny')"
