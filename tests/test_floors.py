@@ -60,7 +60,22 @@ def test_every_room_stands_in_every_contract_that_holds_for_it():
     }
     rooms = {f"agent_magic.{room}" for room in ROOMS}
     left_out = {name: sorted(rooms - modules) for name, modules in sources.items() if modules}
-    assert left_out == snapshot({'only notebook knows IPython': ['agent_magic.notebook'], 'core is standard library only': ['agent_magic.agents', 'agent_magic.models', 'agent_magic.notebook', 'agent_magic.prompts', 'agent_magic.record', 'agent_magic.tools', 'agent_magic.view'], 'only models.litellm knows the provider library': [], 'no cycles inside a room': []})
+    assert left_out == snapshot(
+        {
+            "only notebook knows IPython": ["agent_magic.notebook"],
+            "core is standard library only": [
+                "agent_magic.agents",
+                "agent_magic.models",
+                "agent_magic.notebook",
+                "agent_magic.prompts",
+                "agent_magic.record",
+                "agent_magic.tools",
+                "agent_magic.view",
+            ],
+            "only models.litellm knows the provider library": [],
+            "no cycles inside a room": [],
+        }
+    )
 
 
 def _sources() -> list[Path]:

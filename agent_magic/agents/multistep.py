@@ -12,26 +12,22 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Mapping, Sequence
 
-from agent_magic.agents.run import CallIds, Interrupted, Run, StepDraft
+from agent_magic.agents.loop import take_steps
+from agent_magic.agents.run import BY_PERSON, CallIds, Run, StepDraft
 from agent_magic.agents.side_by_side import THREADS
-from agent_magic.agents.streaming import ask_model
-from agent_magic.core.errors import DefinitionError, OptionError, RunError, StepError
-from agent_magic.core.events import Event, RunEnded, RunStarted, StepEnded, StepStarted
+from agent_magic.core.errors import OptionError
+from agent_magic.core.events import Event, RunEnded, RunStarted
 from agent_magic.core.memory import AgentMemory
 from agent_magic.core.messages import ChatMessage, ImagePart
 from agent_magic.core.result import RunResult
 from agent_magic.core.state import AgentState, DictState, State, is_usable_name
-from agent_magic.core.steps import ActionStep, Fault, FinalAnswerStep, RunStep, StateVariable, TaskStep
+from agent_magic.core.steps import Fault, RunStep, StateVariable, TaskStep
 from agent_magic.core.values import Value, describe
 from agent_magic.models.model import Model
 from agent_magic.models.select import choose_model
 from agent_magic.tools.builtin import FINAL_ANSWER, make_peek
 from agent_magic.tools.tool import Tool
 from agent_magic.tools.toolbox import Source, Toolbox
-
-MAX_REPEATS = 4
-"""Equal failures running that end a run, rather than burn the steps that are left."""
-BY_PERSON = "The person interrupted the run."
 
 
 class MultiStepAgent(ABC):
@@ -96,12 +92,16 @@ class MultiStepAgent(ABC):
     # -- what each kind of agent fills in ------------------------------------------------------
 
     @abstractmethod
-    def _act(self, run: Run, draft: StepDraft) -> Generator[Event, None, None]:
+    def act(self, run: Run, draft: StepDraft) -> Generator[Event, None, None]:
         """One step: ask the model, do what it says, put all of it into `draft`."""
 
     @abstractmethod
-    def _final_request(self, run: Run) -> str:
+    def final_request(self, run: Run) -> str:
         """The message that asks for an answer when the steps are used up."""
+
+    @abstractmethod
+    def read_last_answer(self, message: ChatMessage) -> Value:
+        """The answer in the reply to that message; None if there is none."""
 
     def __repr__(self) -> str:
         return (
@@ -316,7 +316,7 @@ class MultiStepAgent(ABC):
                 max_steps=run.max_steps,
                 task=run.task,
             )
-            yield from self._steps(run)
+            yield from take_steps(run, self)
         except (GeneratorExit, KeyboardInterrupt):
             self._close(run, BY_PERSON)
             raise
@@ -332,84 +332,10 @@ class MultiStepAgent(ABC):
         yield RunEnded(result=result)
         return result
 
-    def _steps(self, run: Run) -> Generator[Event, None, None]:
-        for step_number in range(1, run.max_steps + 1):
-            draft = run.begin_step(step_number)
-            try:
-                run.raise_if_interrupted()
-                yield StepStarted(step_number=step_number)
-                yield from self._act(run, draft)
-            except StepError as error:
-                draft.fault = Fault(kind=type(error).__name__, message=error.message)
-            except (RunError, DefinitionError) as error:  # the latter: a live tool became one that cannot be
-                draft.fault = Fault(kind=type(error).__name__, message=error.message)
-                step = run.end_step()
-                run.end("failed", error=draft.fault)
-                yield StepEnded(step=step)
-                return
-            except Interrupted as stop:
-                yield from self._interrupted(run, str(stop))
-                return
-            _tell_repeats(run, draft)
-            step = run.end_step()
-            if run.answer is not None:
-                final = FinalAnswerStep(answer=run.answer.value, is_told=run.answer.is_told)
-                run.add(final)
-                run.end("answered", value=final.answer)
-                yield StepEnded(step=step)
-                yield StepEnded(step=final)
-                return
-            if run.n_equal_failures >= MAX_REPEATS:
-                last = step.faults[-1]
-                run.end(
-                    "failed",
-                    error=Fault(
-                        kind=last.kind,
-                        message=f"The same failure came {MAX_REPEATS} times running, so the run was ended: {last.message}",
-                    ),
-                )
-                yield StepEnded(step=step)
-                return
-            yield StepEnded(step=step)
-        yield from self._answer_at_limit(run)
-
-    def _answer_at_limit(self, run: Run) -> Generator[Event, None, None]:
-        """One more call, without tools, for the best answer from what is known."""
-        request = self._final_request(run)
-        draft = run.begin_step(run.max_steps + 1)
-        messages = [*run.memory.to_messages(), ChatMessage(role="user", content=request)]
-        try:
-            message = yield from ask_model(run, draft, messages, (), "final")
-        except Interrupted as stop:
-            yield from self._interrupted(run, str(stop))
-            return
-        except RunError as error:
-            run.drop_step()
-            run.end("max_steps", error=Fault(kind=type(error).__name__, message=error.message))
-            return
-        run.drop_step()
-        run.count_usage(message.usage)
-        final = FinalAnswerStep(
-            answer=message.content or None, is_told=False, request=request, token_usage=message.usage
-        )
-        run.add(final)
-        run.end("max_steps", value=final.answer)
-        yield StepEnded(step=final)
-
-    def _interrupted(self, run: Run, reason: str) -> Generator[Event, None, None]:
-        self._end_interrupted(run, reason or BY_PERSON)
-        step = _ended(run).steps[-1]
-        if isinstance(step, ActionStep):  # else it was answered in that very moment
-            yield StepEnded(step=step)
-
     def _close(self, run: Run, reason: str) -> None:
         run.interrupt(reason)  # whatever still runs behind learns that nobody waits for it
-        self._end_interrupted(run, reason)
+        run.end_interrupted(reason)
         self._join(run)
-
-    @staticmethod
-    def _end_interrupted(run: Run, reason: str) -> None:
-        run.end("interrupted", error=Fault(kind="Interrupted", message=reason))
 
     def _join(self, run: Run) -> None:
         """Take an ended run's steps into the agent's memory, once."""
@@ -417,7 +343,7 @@ class MultiStepAgent(ABC):
             if run not in self._active:
                 return
             if run.result is None:  # a second Ctrl-C came while the first was being recorded
-                self._end_interrupted(run, BY_PERSON)
+                run.end_interrupted(BY_PERSON)
             self._active.remove(run)
             overlapped = run is not self._last or run.n_changes != self._n_changes
             self._n_changes += 1
@@ -440,28 +366,15 @@ class MultiStepAgent(ABC):
         return tools
 
 
-def _tell_repeats(run: Run, draft: StepDraft) -> None:
-    """Count a step that failed as the one before did, and tell the model so."""
-    # In the order asked: the order in which parallel calls fail differs from step to step.
-    faults = [draft.fault] if draft.fault else [draft.results[place].fault for place in sorted(draft.results)]
-    if not faults or not all(faults):
-        run.count_failure(None)
-        return
-    calls = tuple(f"{call.name}({call.arguments!r:.2000})" for call in draft.calls)
-    failure = (*calls, *(fault.message for fault in faults if fault))
-    run.count_failure(failure)
-    if 1 < run.n_equal_failures < MAX_REPEATS:
-        draft.add_advice(f"The same {'call' if calls else 'reply'} failed before: do something else now.")
-
-
 def _to_agent_state(state: State | Mapping[str, Value] | AgentState | None) -> AgentState:
     if isinstance(state, AgentState):
         return state
     if state is None:
         return AgentState()
     # Names that a person hands over in Python are given by name: all of them are open.
-    is_plain = isinstance(state, Mapping) and not isinstance(state, DictState)
-    return AgentState(DictState(state) if is_plain else state, scope="all")
+    if isinstance(state, Mapping) and not isinstance(state, DictState):
+        state = DictState(state)
+    return AgentState(state, scope="all")
 
 
 def _at_least_one(what: str, value: int) -> int:

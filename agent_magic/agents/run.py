@@ -24,6 +24,7 @@ from agent_magic.models.model import Model
 
 MAX_MODEL_OUTPUT = 100_000
 """Characters of a reply's text that are kept; a longer one is a model gone astray."""
+BY_PERSON = "The person interrupted the run."
 NO_USAGE = TokenUsage(input_tokens=0, output_tokens=0, cached_tokens=0, reasoning_tokens=0, cost_usd=0.0)
 
 
@@ -256,6 +257,10 @@ class Run:
                 error=error,
             )
             return self.result
+
+    def end_interrupted(self, reason: str) -> RunResult:
+        """End as interrupted by the person; the first end counts."""
+        return self.end("interrupted", error=Fault(kind="Interrupted", message=reason))
 
     def _append(self, step: RunStep) -> None:
         if self.result is None:

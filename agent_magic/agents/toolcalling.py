@@ -54,10 +54,26 @@ class ToolCallingAgent(MultiStepAgent):
             },
         )
 
-    def _final_request(self, run: Run) -> str:
+    def final_request(self, run: Run) -> str:
+        """The prompt's `final_request`."""
         return render_prompt(_PROMPTS, "final_request", {"max_steps": run.max_steps})
 
-    def _act(self, run: Run, draft: StepDraft) -> Generator[Event, None, None]:
+    def read_last_answer(self, message: ChatMessage) -> Value:
+        """The text of the reply; of a `final_answer` that it calls all the same, the argument."""
+        calls = message.tool_calls
+        try:
+            if not calls and has_call_mark(message.content or ""):
+                calls = parse_tool_calls(message.content or "").calls
+            for call in calls:
+                arguments = read_arguments(call.arguments)
+                if call.name.strip() == FINAL_ANSWER.name and "answer" in arguments:
+                    return arguments["answer"]
+        except ParsingError:
+            pass  # no call then: the text is the answer
+        return message.content or None
+
+    def act(self, run: Run, draft: StepDraft) -> Generator[Event, None, None]:
+        """One reply of the model and the tool calls in it."""
         tools = self._offered(run.state)
         if draft.step_number == 1 or not run.model.capabilities.tools:
             run.memory.set_system_prompt(self._system_prompt(tools))

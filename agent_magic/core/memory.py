@@ -21,6 +21,7 @@ class AgentMemory:
 
     def __init__(self, system_prompt: str = "", steps: Iterable[RunStep] = ()) -> None:
         self._system_prompt = SystemPromptStep(text=system_prompt)
+        self._system_messages = self._system_prompt.to_messages()
         self._steps: list[RunStep] = []
         self._rendered: dict[bool, list[ChatMessage]] = {False: [], True: []}
         for step in steps:
@@ -49,7 +50,9 @@ class AgentMemory:
         """Put another system prompt in front; the steps stay."""
         if text != self._system_prompt.text:
             self._system_prompt = SystemPromptStep(text=text)
+            self._system_messages = self._system_prompt.to_messages()
 
     def to_messages(self, *, summary_mode: bool = False) -> list[ChatMessage]:
         """The messages a model is sent, in the normal or the summary view (see `core.steps`)."""
-        return [*self._system_prompt.to_messages(summary_mode=summary_mode), *self._rendered[summary_mode]]
+        system = () if summary_mode else self._system_messages
+        return [*system, *self._rendered[summary_mode]]

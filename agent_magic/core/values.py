@@ -32,6 +32,8 @@ _MAX_BITS = 14_285
 _MAX_PARTS = 2_000
 """Values that a preview looks at: a list that holds itself 30 times has no end."""
 
+_MAX_NODES = 1_000_000
+"""Containers in a value that are looked into; lists that share sublists can have far more on paper."""
 _SCALARS = (
     numbers.Number,
     dt.date,
@@ -65,7 +67,7 @@ class Description:
 
 def is_json(value: Value) -> bool:
     """Whether JSON can hold the value with nothing lost: None, bool, int, float, str, list, dict."""
-    return _is_json(value, MAX_DEPTH, set())
+    return _is_json(value, MAX_DEPTH, set(), [_MAX_NODES])
 
 
 def is_text_like(value: Value) -> bool:
@@ -117,11 +119,12 @@ def describe(value: Value, max_chars: int = 600) -> Description:
     )
 
 
-def _is_json(value: Value, depth: int, above: set[int]) -> bool:
+def _is_json(value: Value, depth: int, above: set[int], left: list[int]) -> bool:
     kind = cast("type[Value]", type(value))
     if value is None or kind in (bool, int, float, str):
         return not _is_too_long(value)
-    if depth == 0 or id(value) in above:
+    left[0] -= 1
+    if depth == 0 or left[0] < 0 or id(value) in above:
         return False
     if kind is list:
         inner: Any = value
@@ -132,7 +135,7 @@ def _is_json(value: Value, depth: int, above: set[int]) -> bool:
     else:
         return False
     above.add(id(value))
-    fits = all(_is_json(item, depth - 1, above) for item in inner)
+    fits = all(_is_json(item, depth - 1, above, left) for item in inner)
     above.discard(id(value))
     return fits
 

@@ -140,6 +140,8 @@ class LiteLLMModel(Model):
         del kind
         stream = self._ask(messages, tools, stop, options, is_stream=True)
         builder, splitter = MessageBuilder(), ThinkingSplitter()
+        # Beside native calls a stop text ends the text alone: the calls come after it.
+        is_text_only = not (tools and self.capabilities.tools)
         try:
             for chunk in stream:
                 delta = to_delta(chunk)
@@ -149,7 +151,7 @@ class LiteLLMModel(Model):
                 yield from splitter.feed(delta.text)
                 if delta.reasoning or delta.tool_calls:
                     yield dataclasses.replace(delta, text="", finish_reason=None)
-                if not tools and stop and find_stop(builder.text_so_far, stop) is not None:
+                if is_text_only and find_stop(builder.text_so_far, stop) is not None:
                     break
             else:
                 # LiteLLM makes up an ending where the provider gave none.

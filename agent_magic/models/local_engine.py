@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent_magic.core.values import Value
+from agent_magic.models.openmp import load_openmp
 
 WINDOW = 4_096
 """Tokens that the engine holds, request and reply together."""
@@ -152,7 +153,13 @@ _lock = threading.Lock()
 
 def _load(weights: Path) -> Value:
     # Here and not at the top: 100 MB of engine, wanted at the first request only. It has no types.
-    xllamacpp: Value = importlib.import_module("xllamacpp")
+    load_openmp()
+    try:
+        xllamacpp: Value = importlib.import_module("xllamacpp")
+    except ImportError as error:
+        raise EngineError(
+            f"the engine cannot be loaded: {error}. Run: python -m agent_magic download, which fetches what it lacks"
+        ) from error
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(weights)
     parameters.n_ctx = WINDOW

@@ -103,7 +103,8 @@ def choose_model(
     for model_id, why in named:
         if model_id:
             joint = ", " if why == "as given" else " "
-            return Choice(model=_build(model_id, arguments, environ, why), reason=f"{model_id}{joint}{why}")
+            model = _build(model_id, arguments, environ, why)
+            return Choice(model=model, reason=f"{model.model_id}{joint}{why}")
     for key, model_id in DEFAULT_IDS.items():
         if environ.get(key):
             return Choice(

@@ -14,6 +14,7 @@ from agent_magic.agents.multistep import MultiStepAgent
 from agent_magic.agents.toolcalling import ToolCallingAgent
 from agent_magic.core.errors import OptionError
 from agent_magic.core.state import AgentState
+from agent_magic.core.values import Value
 from agent_magic.models.model import Model
 from agent_magic.models.select import choose_model
 from agent_magic.notebook.handing import Handed
@@ -104,10 +105,13 @@ def change_agent(
         DefinitionError: A tool or the model cannot be; nothing was changed then.
     """
     keeping = keeping_of(agent, state)
+    _refuse_lost_tools(keeping, {**given.variables, **mentioned.variables})
     given_tools = keeping.given if options.tools is None else given.tools
     mentioned_tools = {**keeping.mentioned, **mentioned.tools}
     live = {**given_tools, **mentioned_tools}
-    toolbox = Toolbox([*keeping.own_tools, *live.values()])
+    # A tool that the agent was made with and that is named here too is the live one from now on.
+    own = [source for source in keeping.own_tools if not live.keys() & Toolbox([source]).current().keys()]
+    toolbox = Toolbox([*own, *live.values()])
     if options.model is not None or not options.define:
         _choose(magics, state, agent, options)
     if options.max_steps is not None:
@@ -125,6 +129,16 @@ def change_agent(
         keeping.images = options.images
     keeping.given, keeping.mentioned, agent.toolbox = given_tools, mentioned_tools, toolbox
     return _tell_tools(agent)
+
+
+def _refuse_lost_tools(keeping: Keeping, variables: Mapping[str, Value]) -> None:
+    """Refuse a tool that this cell names and that can no longer be called."""
+    for name, value in variables.items():
+        if name in keeping.given or name in keeping.mentioned:
+            raise OptionError(
+                f"%%agent: `{name}` was a tool of this agent and is your {type(value).__name__} now. "
+                "Define it as a function again, or give it as a variable to a new agent, with --new."
+            )
 
 
 def _choose(magics: Any, state: KernelState, agent: MultiStepAgent, options: AgentOptions) -> None:

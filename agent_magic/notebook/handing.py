@@ -35,7 +35,7 @@ def hand_over(state: KernelState, names: Iterable[str], *, source: str) -> Hande
     Args:
         state: The notebook's names.
         names: Those that the cell hands over, without `@`.
-        source: Where they stand, for error texts: `--tools`, or `the task`.
+        source: Where they stand, at the head of an error: `%%agent --tools`, say.
 
     Raises:
         OptionError: A name does not exist, is an agent, or is the agents' own.
@@ -46,18 +46,18 @@ def hand_over(state: KernelState, names: Iterable[str], *, source: str) -> Hande
         if name not in state:
             near = difflib.get_close_matches(name, list(state), n=3)
             fix = f"Nearest: {', '.join(near)}." if near else "Run the cell that defines it first."
-            raise OptionError(f"%%agent, {source}: there is no variable {name!r}. {fix}")
+            raise OptionError(f"{source}: there is no variable {name!r}. {fix}")
         value = state[name]
         if isinstance(value, MultiStepAgent):
             raise OptionError(
-                f"%%agent, {source}: `{name}` is an agent, and agents cannot be handed to others yet. "
+                f"{source}: `{name}` is an agent, and agents cannot be handed to others yet. "
                 "Hand over functions and variables."
             )
         if not callable(value):
             variables[name] = value
         elif name == FINAL_ANSWER.name:
             raise OptionError(
-                f"%%agent, {source}: {name} is the tool by which every agent answers. Give your function another name."
+                f"{source}: {name} is the tool by which every agent answers. Give your function another name."
             )
         else:
             tools[name] = LiveTool(name=name, state=state)

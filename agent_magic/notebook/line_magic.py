@@ -17,6 +17,7 @@ from agent_magic.models.select import model_table
 from agent_magic.notebook.cards import run_bundle, tool_bundle
 from agent_magic.notebook.kernel_state import KernelState
 from agent_magic.notebook.options import DEFAULT_NAME, help_text
+from agent_magic.view.words import count
 
 
 def run_command(magics: Any, command: str, names: tuple[str, ...]) -> None:
@@ -38,7 +39,8 @@ def _list(magics: Any, name: str | None) -> None:
         n_steps = sum(isinstance(step, ActionStep) for step in agent.memory.steps)
         tools = ", ".join(agent.tools) or "none"
         last = f", last {agent.result.status}" if agent.result else ""
-        print(f"{variable}: {model}; tools: {tools}; {len(agent.runs)} runs, {n_steps} steps{last}")
+        memory = f"{count(len(agent.runs), 'run')}, {count(n_steps, 'step')}"
+        print(f"{variable}: {model}; tools: {tools}; {memory}{last}")
 
 
 def _tools(magics: Any, name: str | None) -> None:
@@ -59,11 +61,9 @@ def _steps(magics: Any, name: str | None) -> None:
 
 def _reset(magics: Any, name: str | None) -> None:
     variable, agent = _agent(magics, name)
-    n_runs = len(agent.runs)
+    forgotten = count(len(agent.runs), "run")
     agent.reset()
-    print(
-        f"{variable} has forgotten {n_runs} run{'' if n_runs == 1 else 's'}; its options, its tools and your variables stay."
-    )
+    print(f"{variable} has forgotten {forgotten}; its options, its tools and your variables stay.")
 
 
 def _models(magics: Any, name: str | None) -> None:

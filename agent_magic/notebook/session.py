@@ -44,8 +44,8 @@ def run_cell(magics: Any, options: AgentOptions, body: str) -> Any:
             "or add --define to make the agent without a task."
         )
     mentions = parse_mentions(body, state)
-    mentioned = hand_over(state, mentions.names, source="the task")
-    given = hand_over(state, options.tools or (), source="--tools")
+    mentioned = hand_over(state, mentions.names, source="%%agent, in the task")
+    given = hand_over(state, options.tools or (), source="%%agent --tools")
     _check_name(name, [*mentions.names, *given.tools, *given.variables])
     if agent is None or options.new:
         agent = new_agent(magics, state, name)
@@ -78,10 +78,10 @@ def run_cell(magics: Any, options: AgentOptions, body: str) -> Any:
         # Whatever happened, the name that the cell promised is there for the next one.
         if options.as_name is not None:
             state.bind(options.as_name, value)
-    return _end_cell(magics, options, agent, result)
+    return _end_cell(magics, options, result)
 
 
-def _end_cell(magics: Any, options: AgentOptions, agent: MultiStepAgent, result: RunResult) -> Any:
+def _end_cell(magics: Any, options: AgentOptions, result: RunResult) -> Any:
     if result.status == "answered":
         return show_answer(magics.shell, result.value)
     said = result.error.message if result.error else ""
@@ -91,10 +91,10 @@ def _end_cell(magics: Any, options: AgentOptions, agent: MultiStepAgent, result:
     if wanted or (wanted is None and not takes_input(magics.shell)):
         why = "its step limit was reached" if result.status == "max_steps" else "its run failed"
         because = f": {first_line(said, 300)}" if said else ""
+        # The variable, not the agent's own name: that may be another, and the text says what to type.
+        name = options.name or DEFAULT_NAME
         raise _one_line(
-            RunNotAnswered(
-                f"{agent.name} gave no answer, {why}{because} ({agent.name}.result has every step)", result
-            )
+            RunNotAnswered(f"{name} gave no answer, {why}{because} ({name}.result has every step)", result)
         )
     return None
 
@@ -111,7 +111,7 @@ def _define(
 ) -> None:
     """Make or change the agent and run nothing; its model waits for the first run, unless it is named."""
     name = options.name or DEFAULT_NAME
-    given = hand_over(state, options.tools or (), source="--tools")
+    given = hand_over(state, options.tools or (), source="%%agent --tools")
     _check_name(name, [*given.tools, *given.variables])
     if agent is None or options.new:
         agent = new_agent(magics, state, name)

@@ -452,12 +452,15 @@ Give one of them another: put it in a variable of another name, or mark it  @too
 
 def test_fault_of_the_runtime_itself_is_recorded_and_raised() -> None:
     class Broken(MultiStepAgent):
-        def _act(self, run: Any, draft: Any) -> Any:
+        def act(self, run: Any, draft: Any) -> Any:
             raise ZeroDivisionError("oh")
             yield
 
-        def _final_request(self, run: Any) -> str:
+        def final_request(self, run: Any) -> str:
             return ""
+
+        def read_last_answer(self, message: Any) -> Any:
+            return None
 
     agent = Broken((), ScriptedModel([]))
     with pytest.raises(ZeroDivisionError):

@@ -326,15 +326,22 @@ def test_a_provider_that_ignores_stop_is_cut_here(server: OpenAIServer, is_strea
     assert message.content == "I look.\n"
 
 
-def test_a_stream_without_tools_is_ended_at_the_stop(server: OpenAIServer) -> None:
+def test_calls_after_a_stop_text_are_kept(server: OpenAIServer) -> None:
+    chunks = [delta(content="Observation: 99"), call_delta(0, "x", "add", '{"a": 1}'), delta("tool_calls")]
+    message = streamed(model_at(server, Turn(chunks=chunks)), tools=[ADD], stop=("Observation:",))
+    assert (message.content, calls_of(message)) == (None, [("x", "add", {"a": 1})])
+
+
+@pytest.mark.parametrize("tools", [[], [ADD]])
+def test_a_stream_of_text_alone_is_ended_at_the_stop(server: OpenAIServer, tools: list[ToolSchema]) -> None:
     chunks = [
         delta(content="Yes. Observation: "),
         *(delta(content="more ") for _ in range(400)),
         delta("stop"),
     ]
-    model = model_at(server, Turn(chunks=chunks, pause_s=0.005))
+    model = model_at(server, Turn(chunks=chunks, pause_s=0.005), native_tools=False)
     begin = time.monotonic()
-    assert streamed(model, stop=("Observation:",)).content == "Yes. "
+    assert streamed(model, tools=tools, stop=("Observation:",)).content == "Yes. "
     assert time.monotonic() - begin < 1
 
 
