@@ -80,8 +80,15 @@ def load(shell: Any) -> None:
     """Put magics, completion and formatters on a shell; what was there of ours is replaced."""
     unload(shell)
     shell.register_magics(AgentMagics(shell=shell))
-    completion.install(shell)
+    completion.install(shell, model_ids=_model_ids)
     formatters.install(shell)
+
+
+def _model_ids() -> list[str]:
+    """Ids worth offering: those that would be chosen, one for each provider."""
+    from agent_magic.models.select import DEFAULT_IDS  # noqa: PLC0415 - only once somebody presses Tab there
+
+    return list(DEFAULT_IDS.values())
 
 
 def unload(shell: Any) -> None:

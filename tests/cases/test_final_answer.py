@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from cells import call, final
+from cells import final
 
 from agent_magic import ScriptedModel
 

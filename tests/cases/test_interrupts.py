@@ -23,23 +23,26 @@ def interrupt_after(kernel, running, seconds):
     return kernel.finish(running, timeout_s=30), time.monotonic() - began
 
 
-@pytest.mark.parametrize("n_calls", [1, 2], ids=["alone", "parallel"])
-def test_interrupt_while_awaiting(case, kernel, n_calls):
-    calls = ", ".join([*[f"('nap', {{'x': {x}}})" for x in range(n_calls)]])
-    ready = kernel.execute(f"{SET_UP}{case.code}\nm = ScriptedModel([ScriptedModel.calls({calls})])")
+def test_interrupt_while_awaiting(case, kernel):
+    ready = kernel.execute(
+        f"{SET_UP}{case.code}\n"
+        "alone = ScriptedModel([ScriptedModel.calls(('nap', {'x': 1}))])\n"
+        "side_by_side = ScriptedModel([ScriptedModel.calls(('nap', {'x': 1}), ('nap', {'x': 2}))])"
+    )
     assert ready.error is None
-    running = kernel.begin("%%agent bot --model @m --tools nap\nTake a nap.")
-    kernel.wait_for_output(running, "calling nap")
-    done, took_s = interrupt_after(kernel, running, 1)
-    # the cell ends within 3 s
-    assert took_s < 3
-    assert done.error.ename == "KeyboardInterrupt"
-    # the other cell works at once
-    other = kernel.execute("6 * 7")
-    assert other.result == "42"
-    assert other.duration_s < 1
-    # log stays empty: the task was cancelled, not left running
-    late = kernel.execute("time.sleep(35 - 1)\nlog", timeout_s=60)
+    for model in ("alone", "side_by_side"):
+        running = kernel.begin(f"%%agent bot --model @{model} --tools nap\nTake a nap.")
+        kernel.wait_for_output(running, "calling nap")
+        done, took_s = interrupt_after(kernel, running, 1)
+        # the cell ends within 3 s
+        assert took_s < 3
+        assert done.error.ename == "KeyboardInterrupt"
+        # the other cell works at once
+        other = kernel.execute("6 * 7")
+        assert other.result == "42"
+        assert other.duration_s < 1
+    # log stays empty: the tasks were cancelled, not left running
+    late = kernel.execute("time.sleep(35)\nlog", timeout_s=60)
     assert late.result == "[]"
 
 

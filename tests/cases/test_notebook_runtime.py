@@ -9,7 +9,9 @@ import pytest
 from view.markup import Page
 
 RECORD = "application/vnd.agent-magic.run.v1+json"
-SET_UP = "%load_ext agent_magic\nimport asyncio, sys, threading, time\nfrom agent_magic import ScriptedModel\n"
+SET_UP = (
+    "%load_ext agent_magic\nimport asyncio, sys, threading, time\nfrom agent_magic import ScriptedModel\n"
+)
 STATIC_FORMS = {RECORD, "text/html", "text/markdown", "text/plain"}
 
 
@@ -212,8 +214,7 @@ def test_run_vscode_rerun_refreshes(case, kernel):
     kernel.execute("m = ScriptedModel([ScriptedModel.final('two')])")
     second = kernel.execute(cell)
     ids = [
-        [o["transient"]["display_id"] for o in done.outputs if "transient" in o and o["transient"]]
-        for done in (first, second)
+        [o["transient"]["display_id"] for o in done.outputs if o.get("transient")] for done in (first, second)
     ]
     # the second run has a fresh display_id
     assert [len(each) for each in ids] == [1, 1]

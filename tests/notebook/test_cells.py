@@ -117,7 +117,7 @@ def test_cell_refuses_a_line_that_cannot_be_and_touches_nothing(asked):
             "bot --model @data": "%%agent --model @data: `data` is your list, not a Model. Name a variable that holds one, or write provider/name.",
             "bot --tools addd": "%%agent --tools: there is no variable 'addd'. Nearest: add.",
             "bot --tools bot": "%%agent --tools: 'bot' is the agent itself. Give the agent or the tool another name.",
-            "boss --tools bot": '%%agent --tools: `bot` is an agent, and agents cannot be handed to others yet. Hand over functions and variables.',
+            "boss --tools bot": "%%agent --tools: `bot` is an agent, and agents cannot be handed to others yet. Hand over functions and variables.",
             "bot bot2": "%%agent: 'bot2' is one word too many after the name 'bot'. The task goes on the lines below; a value with spaces goes in quotes.",
             "1bot": "%%agent: '1bot' is not a name: letters, digits and _, not beginning with a digit. Choose another, such as analyst.",
             "class": "%%agent: 'class' is a word of Python's own. Choose another name.",
@@ -145,8 +145,8 @@ def test_cell_refuses_a_body_that_asks_for_what_cannot_be(asked):
  \n\
 	\
 """: "%%agent bot: the task is empty. Write what bot is to do below the first line, or add --define to make the agent without a task.",
-            "Ask @bot.": '%%agent, in the task: `bot` is an agent, and agents cannot be handed to others yet. Hand over functions and variables.',
-            "Use @final_answer.": '%%agent, in the task: final_answer is the tool by which every agent answers. Give your function another name.',
+            "Ask @bot.": "%%agent, in the task: `bot` is an agent, and agents cannot be handed to others yet. Hand over functions and variables.",
+            "Use @final_answer.": "%%agent, in the task: final_answer is the tool by which every agent answers. Give your function another name.",
         }
     )
     assert asked.agent().max_steps == 20
