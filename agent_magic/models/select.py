@@ -22,7 +22,8 @@ from agent_magic.models.model import Model
 
 VARIABLE = "AGENT_MAGIC_MODEL"
 
-# As of 2026-11-29. Keys are looked at in this order; never HF_TOKEN or AWS_*, which are set for other ends.
+DEFAULT_IDS_AS_OF = "2026-11-29"
+# Keys are looked at in this order; never HF_TOKEN or AWS_*, which are set for other ends.
 DEFAULT_IDS = {
     "OPENAI_API_KEY": "openai/gpt-5.4-mini",
     "ANTHROPIC_API_KEY": "anthropic/claude-sonnet-5-5",

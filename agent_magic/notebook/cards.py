@@ -35,6 +35,8 @@ def agent_bundle(agent: MultiStepAgent) -> Bundle:
                 "max_steps": agent.max_steps,
                 "max_tool_threads": agent.max_tool_threads,
                 "state": agent.state.scope,
+                **({"description": agent.description} if agent.description else {}),
+                **({"instructions": agent.instructions} if agent.instructions else {}),
             },
             n_runs=len(agent.runs),
             n_steps=sum(isinstance(step, ActionStep) for step in agent.memory.steps),

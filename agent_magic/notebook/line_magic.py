@@ -13,7 +13,7 @@ from typing import Any
 from agent_magic.agents.multistep import MultiStepAgent
 from agent_magic.core.errors import OptionError
 from agent_magic.core.steps import ActionStep
-from agent_magic.models.select import model_table
+from agent_magic.models.select import DEFAULT_IDS_AS_OF, model_table
 from agent_magic.notebook.cards import run_bundle, tool_bundle
 from agent_magic.notebook.kernel_state import KernelState
 from agent_magic.notebook.options import DEFAULT_NAME, help_text
@@ -68,6 +68,7 @@ def _reset(magics: Any, name: str | None) -> None:
 
 def _models(magics: Any, name: str | None) -> None:
     del name
+    print(f"Looked for from the top; the first that is there is taken (default ids of {DEFAULT_IDS_AS_OF}):")
     for row in model_table(os.environ):
         print(row)
     if magics.model:

@@ -12,7 +12,7 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_
 from traitlets import Bool, Enum, Int, Unicode
 
 from agent_magic.core.errors import DefinitionError
-from agent_magic.notebook import completion, formatters
+from agent_magic.notebook import completion, empty_body, formatters
 from agent_magic.notebook.options import help_text, parse_command, parse_line
 
 
@@ -82,6 +82,7 @@ def load(shell: Any) -> None:
     shell.register_magics(AgentMagics(shell=shell))
     completion.install(shell, model_ids=_model_ids)
     formatters.install(shell)
+    empty_body.install(shell)
 
 
 def _model_ids() -> list[str]:
@@ -93,6 +94,7 @@ def _model_ids() -> list[str]:
 
 def unload(shell: Any) -> None:
     """Take all of it off again."""
+    empty_body.uninstall(shell)
     formatters.uninstall(shell)
     completion.uninstall(shell)
     for kind in ("cell", "line"):
