@@ -19,6 +19,11 @@ def give_body(lines: list[str]) -> list[str]:
     return [said[0].rstrip("\r\n") + "\n", "\n"]
 
 
+# By this mark IPython leaves it out when it asks whether a person in a terminal has typed a whole
+# cell: the first line alone is none.
+give_body.has_side_effects = True  # type: ignore[attr-defined] # the name is IPython's protocol
+
+
 def install(shell: Any) -> None:
     """Look at each cell before IPython does."""
     uninstall(shell)

@@ -192,7 +192,7 @@ def test_defined_agent_is_shown_as_its_card(ready):
     assert set(bundle) == {"text/html", "text/plain"}
     assert bundle["text/plain"] == snapshot("""\
 bot · not run yet · chosen at the first run
-0 runs, 0 steps in memory · max_steps 20 · max_tool_threads 128 · state "named"
+0 runs, 0 steps in memory · max_steps 20 · max_tool_threads 128 · state "named" · description "Adds." · instructions "Add carefully."
 Tools
     add  Add.\
 """)

@@ -43,3 +43,7 @@ def test_loading_again_and_unloading_leave_one_and_none(shell):
     assert count() == 1
     shell.run_line_magic("unload_ext", "agent_magic")
     assert count() == 0
+
+
+def test_first_line_alone_is_not_taken_for_a_whole_cell(cells):
+    assert cells.shell.check_complete("%%agent bot --define") == ("incomplete", "")
