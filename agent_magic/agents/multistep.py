@@ -15,14 +15,15 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from agent_magic.agents.loop import take_steps
 from agent_magic.agents.run import BY_PERSON, CallIds, Run, StepDraft
 from agent_magic.agents.side_by_side import THREADS
+from agent_magic.agents.task import build_task
 from agent_magic.core.errors import OptionError
 from agent_magic.core.events import Event, RunEnded, RunStarted
 from agent_magic.core.memory import AgentMemory
-from agent_magic.core.messages import ChatMessage, ImagePart
+from agent_magic.core.messages import ChatMessage
 from agent_magic.core.result import RunResult
 from agent_magic.core.state import AgentState, DictState, State, is_usable_name
-from agent_magic.core.steps import Fault, RunStep, StateVariable, TaskStep
-from agent_magic.core.values import Value, describe
+from agent_magic.core.steps import Fault, RunStep
+from agent_magic.core.values import Value
 from agent_magic.models.model import Model
 from agent_magic.models.select import choose_model
 from agent_magic.tools.builtin import FINAL_ANSWER, make_peek
@@ -273,20 +274,11 @@ class MultiStepAgent(ABC):
         limit = self.max_steps if max_steps is None else _at_least_one("max_steps", max_steps)
         if not task.strip():
             raise OptionError("The task is empty. Say what the agent is to find out or do.")
-        told = {**(variables or {}), **(additional_args or {})}
-        step = TaskStep(
-            task=task,
-            images=tuple(
-                image if isinstance(image, ImagePart) else ImagePart(image=image) for image in images or ()
-            ),
-            variables=tuple(
-                StateVariable(name=name, description=describe(value)) for name, value in told.items()
-            ),
-        )
         with self._lock:
             if reset:
                 self.reset()
             state = self.state.fork(extra=additional_args, opened=variables or ())
+            step = build_task(task, images, {**(variables or {}), **(additional_args or {})}, state)
             # The system prompt depends on what the model can do, and finding out may take seconds:
             # the first step puts it in, when the run is on the screen already.
             memory = AgentMemory(self._memory.system_prompt.text, self._history)

@@ -111,6 +111,10 @@ class TaskStep:
     """The text, byte for byte (a mention `\\@name` stands here as `@name`)."""
     images: tuple[ImagePart, ...] = ()
     variables: tuple[StateVariable, ...] = ()
+    """Those that it mentions, with a preview of each."""
+    others: tuple[StateVariable, ...] = ()
+    """Others that are open to it, without previews."""
+    n_others_left_out: int = 0
 
     def to_messages(self, *, summary_mode: bool = False) -> tuple[ChatMessage, ...]:
         """One user message: the task, the variables it mentions, its images; alike in both views."""
@@ -118,6 +122,10 @@ class TaskStep:
         text = self.task
         if self.variables:
             text += "\n\nState variables:\n" + "\n".join(f"- {variable}" for variable in self.variables)
+        if self.others:
+            text += "\n\nOther variables:\n" + "\n".join(f"- {variable}" for variable in self.others)
+            if self.n_others_left_out:
+                text += f"\n- and {self.n_others_left_out:,} more"
         return (ChatMessage(role="user", content=text, images=self.images),)
 
 

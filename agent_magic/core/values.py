@@ -110,13 +110,10 @@ def describe(value: Value, max_chars: int = 600) -> Description:
     """A value's type, shape and a short preview.
 
     Args:
-        max_chars: Length of the preview in characters, at least 80.
+        max_chars: Length of the preview in characters, at least 80; 0 for none.
     """
-    return Description(
-        type_name=type(value).__name__,
-        shape=_shape(value),
-        preview=truncate(strip_control(_preview(value)), max_chars),
-    )
+    preview = truncate(strip_control(_preview(value)), max_chars) if max_chars else ""
+    return Description(type_name=type(value).__name__, shape=_shape(value), preview=preview)
 
 
 def _is_json(value: Value, depth: int, above: set[int], left: list[int]) -> bool:

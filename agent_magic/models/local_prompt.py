@@ -21,7 +21,7 @@ from agent_magic.models.local_schema import describe_type, is_by_reference
 
 FINAL_ANSWER = "final_answer"
 
-_VARIABLES = "\n\nState variables:\n"
+_VARIABLES = re.compile(r"\n\n(?:State|Other) variables:\n")
 _VARIABLE = re.compile(r"^- @([^\W\d]\w*):", re.MULTILINE)
 _ANSWER_EXAMPLE = (
     "Task: What colour is grass?",
@@ -142,8 +142,8 @@ def defuse(text: str) -> str:
 
 
 def _start_run(content: str) -> Run:
-    task, _, variables = content.partition(_VARIABLES)
-    return Run(task=task, names=tuple(_VARIABLE.findall(variables)))
+    task, *variables = _VARIABLES.split(content, maxsplit=1)
+    return Run(task=task, names=tuple(_VARIABLE.findall("\n".join(variables))))
 
 
 def _add_reply(run: Run, message: ChatMessage) -> Run:

@@ -64,19 +64,6 @@ def hand_over(state: KernelState, names: Iterable[str], *, source: str) -> Hande
     return Handed(tools=tools, variables=variables)
 
 
-def all_variables(state: KernelState, without: Iterable[str]) -> list[str]:
-    """Names of the notebook's data, for an agent that may use all of it: no callables, no modules."""
-    left_out = set(without)
-    return [
-        name
-        for name in state
-        if name not in left_out
-        and not name.startswith("_")
-        and not callable(state[name])
-        and type(state[name]).__name__ != "module"
-    ]
-
-
 def pictures(variables: Mapping[str, Value]) -> list[ImagePart]:
     """The variables that are pictures, as a model that sees gets them."""
     drawn = ((name, to_image(value)) for name, value in variables.items())

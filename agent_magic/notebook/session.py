@@ -18,7 +18,7 @@ from agent_magic.notebook.answers import show_answer, takes_input
 from agent_magic.notebook.building import change_agent, keeping_of, living_agent, new_agent
 from agent_magic.notebook.cards import show_defined
 from agent_magic.notebook.display import show_run
-from agent_magic.notebook.handing import Handed, all_variables, hand_over, pictures
+from agent_magic.notebook.handing import Handed, hand_over, pictures
 from agent_magic.notebook.kernel_state import KernelState
 from agent_magic.notebook.mentions import Mentions, parse_mentions
 from agent_magic.notebook.options import DEFAULT_NAME, AgentOptions
@@ -60,8 +60,6 @@ def run_cell(magics: Any, options: AgentOptions, body: str) -> Any:
     images = pictures(variables) if keeping_of(agent, state).images == "auto" else []
     if images and not agent.model.capabilities.images:
         images = []
-    if agent.state.scope == "all":
-        variables = {**{key: state[key] for key in all_variables(state, without=[name])}, **variables}
     value = None
     try:
         with PrintRouter(CURRENT_SINK, open_sinks):

@@ -106,7 +106,7 @@ def to_head(
             ],
             "variables": [
                 {"name": variable.name, "description": str(variable.description)}
-                for variable in task.variables[:_MAX_VARIABLES]
+                for variable in (*task.variables, *task.others)[:_MAX_VARIABLES]
             ],
             "warnings": list(warnings[:_MAX_WARNINGS]),
         }

@@ -88,6 +88,22 @@ State variables:
 """)
 
 
+def test_task_lists_other_variables_without_previews() -> None:
+    others = (
+        StateVariable(name="prices", description=describe([1.5, 2.5], 0)),
+        StateVariable(name="city", description=describe("Oslo", 0)),
+    )
+    (message,) = TaskStep(task="Sum up.", others=others, n_others_left_out=1_950).to_messages()
+    assert message.content == snapshot("""\
+Sum up.
+
+Other variables:
+- @prices: list, 2 items
+- @city: str, 4 characters
+- and 1,950 more\
+""")
+
+
 def test_task_has_its_images_in_its_own_message() -> None:
     image = ImagePart(image=object(), name="photo")
     (message,) = TaskStep(task="What is this?", images=(image,)).to_messages()

@@ -124,7 +124,7 @@ def test_state_all_opens_the_whole_namespace_but_the_kernels_own_names(asked):
     model = asked.model(final("@thing"))
     assert asked.run("%%agent bot --model @m --state all\nDo it.").value is asked["thing"]
     told = last_task(model)
-    assert all(f"- @{name}: " in told for name in ("thing", "number", "text"))
+    assert all(f"@{name}: " in told for name in ("thing", "number", "text"))
     assert "@In" not in told
     assert "@Out" not in told
     refused = asked.model(final("@In"), final("@get_ipython"), final("@_"), final("x"))

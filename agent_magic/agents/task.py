@@ -1,0 +1,61 @@
+"""The task of a run as the model is told of it: the text, its images, and the variables it can use.
+
+It must not change a value, nor decide which names are open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+
+from agent_magic.core.messages import ImagePart
+from agent_magic.core.state import AgentState
+from agent_magic.core.steps import StateVariable, TaskStep
+from agent_magic.core.values import Value, describe
+
+_MOST_OTHERS = 50
+_OWN = __name__.partition(".")[0]
+
+
+def build_task(
+    task: str, images: Sequence[Value] | None, variables: Mapping[str, Value], state: AgentState
+) -> TaskStep:
+    """The step that begins a run.
+
+    Args:
+        task: What is asked.
+        images: Pillow images, or `ImagePart`s.
+        variables: Told with a preview.
+        state: If all of it is open, its other data are told by name, type and shape.
+    """
+    others = _other_names(state, variables) if state.scope == "all" else []
+    return TaskStep(
+        task=task,
+        images=tuple(
+            image if isinstance(image, ImagePart) else ImagePart(image=image) for image in images or ()
+        ),
+        variables=tuple(
+            StateVariable(name=name, description=describe(value)) for name, value in variables.items()
+        ),
+        others=tuple(
+            StateVariable(name=name, description=describe(state[name], 0)) for name in others[:_MOST_OTHERS]
+        ),
+        n_others_left_out=max(0, len(others) - _MOST_OTHERS),
+    )
+
+
+def _other_names(state: AgentState, told: Mapping[str, Value]) -> list[str]:
+    return [
+        name
+        for name in state.open_names()
+        if name not in told and not name.startswith("_") and _is_data(state[name])
+    ]
+
+
+def _is_data(value: Value) -> bool:
+    """Whether a variable holds something to work on: no function, module, agent or model."""
+    return (
+        not callable(value)
+        and not isinstance(value, ModuleType)
+        and type(value).__module__.partition(".")[0] != _OWN
+    )

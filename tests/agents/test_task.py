@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import math
+
+from inline_snapshot import snapshot
+
+from agent_magic import ScriptedModel, ToolCallingAgent
+
+
+def told(**settings: object) -> str:
+    """The first request's task message, of an agent with these settings."""
+    model = ScriptedModel([ScriptedModel.final("x")])
+    ToolCallingAgent((), model, **settings).run("Sum up.")
+    return model.requests[0].messages[-1]["content"]
+
+
+def test_state_given_in_python_is_told_by_name_type_and_shape() -> None:
+    state = {"prices": [1.5, 2.5], "_own": 1, "math": math, "root": math.sqrt, "helper": ScriptedModel([])}
+    assert told(state=state) == snapshot("""\
+Sum up.
+
+Other variables:
+- @prices: list, 2 items\
+""")
+
+
+def test_many_variables_are_told_in_part() -> None:
+    text = told(state={f"v{n:04}": n for n in range(2_000)})
+    assert text.splitlines()[-2:] == snapshot(["- @v0049: int", "- and 1,950 more"])
+    assert len(text) < 2_000
+
+
+def test_additional_args_are_told_with_a_preview() -> None:
+    model = ScriptedModel([ScriptedModel.final("x")])
+    ToolCallingAgent((), model).run("Sum up.", additional_args={"prices": [1.5, 2.5]})
+    assert model.requests[0].messages[-1]["content"] == snapshot("""\
+Sum up.
+
+State variables:
+- @prices: list, 2 items: [1.5, 2.5]\
+""")
