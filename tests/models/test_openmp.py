@@ -36,7 +36,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_fetched_runtime_serves_under_the_name_that_the_engine_asks_for(library: Path):
-    done = subprocess.run([sys.executable, "-c", LOAD, str(library)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", LOAD, str(library)], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == f"[{str(library)!r}]"
 
 
