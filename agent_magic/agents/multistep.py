@@ -248,6 +248,11 @@ class MultiStepAgent(ABC):
         for run in list(self._active):
             run.interrupt(reason)
 
+    def note_interrupt(self) -> None:
+        """As `interrupt`, for a signal handler: only a flag is set, and nothing that waits is woken."""
+        for run in self._active:
+            run.is_signalled = True
+
     def reset(self) -> None:
         """Forget all runs; variables and tools stay."""
         with self._lock:
@@ -272,6 +277,8 @@ class MultiStepAgent(ABC):
         variables: Mapping[str, Value] | None = None,
     ) -> Run:
         limit = self.max_steps if max_steps is None else _at_least_one("max_steps", max_steps)
+        if not isinstance(task, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may not be typed
+            raise OptionError(f"The task is of type {type(task).__name__}. Give it as text.")
         if not task.strip():
             raise OptionError("The task is empty. Say what the agent is to find out or do.")
         with self._lock:

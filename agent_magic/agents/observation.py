@@ -27,20 +27,20 @@ def observation_budget(context_window: int | None) -> int:
 def observe(output: Value, tool_name: str, state: AgentState, budget: int) -> tuple[str, str | None]:
     """What the model is told of an output, and the name it was bound to.
 
-    A text-like output is told as text; what is over the budget stays whole as `obs_N` in the
-    agent's own layer of the State. Any other object is bound in the namespace and described.
+    A text-like output is told as text; one whose text is over the budget stays whole, as the value
+    that it is, as `obs_N` in the agent's own layer of the State. Any other object is bound in the
+    namespace and described.
     """
     if is_text_like(output):
-        return _within(strip_control(to_text(output)), state, budget), None
+        return _within(strip_control(to_text(output)), output, state, budget), None
     name = state.bind_result(tool_name, output)
-    told = (
-        f'The result is in the variable {name}; refer to it as "@{name}". It is a {describe(output, 1_500)}'
-    )
-    return _within(told, state, budget), name
+    told = f'The result is in the variable {name}; refer to it as "@{name}".\n{describe(output, 1_500)}'
+    return _within(told, told, state, budget), name
 
 
-def _within(text: str, state: AgentState, budget: int) -> str:
+def _within(text: str, whole: Value, state: AgentState, budget: int) -> str:
+    """`text`, or its head and tail; then `whole`, the value that it tells of, is kept."""
     if len(text) <= budget:
         return text
-    name = state.keep(text)
+    name = state.keep(whole)
     return truncate(text, budget, hint=f'; the whole is {name}: peek(name="{name}", start=0)')

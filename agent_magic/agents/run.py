@@ -25,7 +25,6 @@ from agent_magic.models.model import Model
 MAX_MODEL_OUTPUT = 100_000
 """Characters of a reply's text that are kept; a longer one is a model gone astray."""
 BY_PERSON = "The person interrupted the run."
-NO_USAGE = TokenUsage(input_tokens=0, output_tokens=0, cached_tokens=0, reasoning_tokens=0, cost_usd=0.0)
 
 
 class Interrupted(Exception):  # noqa: N818 - it is no error: the person stopped the run
@@ -144,11 +143,14 @@ class Run:
         self.result: RunResult | None = None
         self.stop = threading.Event()
         """Set when the person wants it to end; waits of the run listen to it."""
+        self.is_signalled = False
+        """Like `stop`, but set from a signal handler, where no lock may be taken."""
         self.steps: list[RunStep] = []
         """This run's own, in memory already."""
         self.n_changes = 0
         """How often the agent's history had changed when the run started."""
-        self.usage = NO_USAGE
+        self.usage: TokenUsage | None = None
+        """Of the calls so far that were answered; None before the first."""
         self._start = time.time()
         self._draft: StepDraft | None = None
         self._reason = ""
@@ -179,7 +181,7 @@ class Run:
 
     def raise_if_interrupted(self) -> None:
         """Leave for the recording of the interrupt, if there is one."""
-        if self.stop.is_set():
+        if self.is_signalled or self.stop.is_set():
             raise Interrupted(self._reason)
 
     # -- steps -------------------------------------------------------------------------------
@@ -215,7 +217,8 @@ class Run:
 
     def count_usage(self, usage: TokenUsage | None) -> None:
         """Add what a model call cost; one that does not say makes the sum unknown."""
-        self.usage = self.usage + (usage or TokenUsage())
+        reported = usage or TokenUsage()
+        self.usage = reported if self.usage is None else self.usage + reported
 
     def count_failure(self, failure: tuple[str, ...] | None) -> None:
         """Note how a step failed, None for one that did not."""
@@ -252,7 +255,7 @@ class Run:
                 status=status,
                 max_steps=self.max_steps,
                 steps=tuple(self.steps),
-                usage=self.usage,
+                usage=self.usage or TokenUsage(),
                 timing=Timing(start=self._start, end=time.time()),
                 error=error,
             )

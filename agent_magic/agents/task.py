@@ -14,6 +14,9 @@ from agent_magic.core.steps import StateVariable, TaskStep
 from agent_magic.core.values import Value, describe
 
 _MOST_OTHERS = 50
+_PREVIEW = 600
+_MOST_PREVIEWS = 20_000
+"""Characters of all previews together; what is mentioned beyond is told by type and shape."""
 _OWN = __name__.partition(".")[0]
 
 
@@ -25,18 +28,22 @@ def build_task(
     Args:
         task: What is asked.
         images: Pillow images, or `ImagePart`s.
-        variables: Told with a preview.
+        variables: Told with a preview, as far as there is room for previews.
         state: If all of it is open, its other data are told by name, type and shape.
     """
     others = _other_names(state, variables) if state.scope == "all" else []
+    told: list[StateVariable] = []
+    room = _MOST_PREVIEWS
+    for name, value in variables.items():
+        variable = StateVariable(name=name, description=describe(value, _PREVIEW if room > 0 else 0))
+        room -= len(variable.description.preview)
+        told.append(variable)
     return TaskStep(
         task=task,
         images=tuple(
             image if isinstance(image, ImagePart) else ImagePart(image=image) for image in images or ()
         ),
-        variables=tuple(
-            StateVariable(name=name, description=describe(value)) for name, value in variables.items()
-        ),
+        variables=tuple(told),
         others=tuple(
             StateVariable(name=name, description=describe(state[name], 0)) for name in others[:_MOST_OTHERS]
         ),

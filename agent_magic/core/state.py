@@ -141,12 +141,12 @@ class AgentState:
             self._opened[name] = None
         return name
 
-    def keep(self, text: str) -> str:
-        """Keep a long observation whole in the agent's own layer, as the next `obs_N`."""
+    def keep(self, value: Value) -> str:
+        """Keep what was too long to tell whole in the agent's own layer, as the next `obs_N`."""
         with self._lock:
             number = 1 + sum(1 for name in self._layer if name.startswith("obs_"))
             name = f"obs_{number}"
-            self._layer[name] = text
+            self._layer[name] = value
         return name
 
     @property

@@ -157,7 +157,7 @@ def _shape(value: Value) -> str:
     try:
         if _is_frame(value):
             rows, columns = value.shape
-            return f"{rows} rows × {columns} columns"
+            return f"{_count(rows, 'row')} × {_count(columns, 'column')}"
         shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
         if isinstance(shape, tuple) and dtype is not None:
             return f"{shape} {dtype}"
@@ -166,13 +166,16 @@ def _shape(value: Value) -> str:
             width, height = cast("tuple[int, int]", size)
             return f"{width} × {height} pixels, mode {mode}"
         if isinstance(value, str | bytes):
-            return f"{len(value):,} {'characters' if isinstance(value, str) else 'bytes'}"
+            return _count(len(value), "character" if isinstance(value, str) else "byte")
         if isinstance(value, list | tuple | set | frozenset | Mapping):
-            n_items = len(cast("list[Value]", value))
-            return f"{n_items:,} item{'' if n_items == 1 else 's'}"
+            return _count(len(cast("list[Value]", value)), "item")
     except Exception:  # noqa: BLE001 - attributes of foreign objects may raise anything
         return ""
     return ""
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _preview(value: Value) -> str:

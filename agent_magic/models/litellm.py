@@ -26,21 +26,24 @@ from agent_magic.core.messages import (
 )
 from agent_magic.core.values import Value
 from agent_magic.models.deltas import MessageBuilder
-from agent_magic.models.litellm_reply import cut_at, find_stop, split_content, to_call, to_delta
+from agent_magic.models.litellm_reply import (
+    NotStreamedError,
+    check_end,
+    cut_at,
+    find_refused_parameter,
+    find_stop,
+    holds_anything,
+    refuses_stream,
+    reported_usage,
+    split_content,
+    to_call,
+    to_delta,
+)
 from agent_magic.models.model import Capabilities, Model
 from agent_magic.models.provider_form import to_provider_messages, to_provider_tools
 from agent_magic.models.retry import BrokenReplyError, Failure, diagnose
 from agent_magic.models.thinking import ThinkingSplitter
 
-_DROPPABLE = {
-    "tools": r"(?:tools|tool[ _]choice|tool (?:use|calls|calling)|function calling)",
-    "stop": "stop",
-    "stream_options": "stream_options",
-}
-"""Parameters that some providers refuse, as they name them; a request is made once more without."""
-_REFUSAL = (
-    r"(?:not support\w*|unsupported|unknown|unrecogni[sz]ed|unexpected|not permitted|not allowed|requires)"
-)
 _COMPATIBLE = frozenset({"openai", "hosted_vllm", "lm_studio"})
 """Providers whose requests are OpenAI's own form, whatever server stands behind them."""
 _SECRET_OPTION = re.compile(r"key|token|secret|password|credential", re.IGNORECASE)
@@ -59,6 +62,8 @@ class LiteLLMModel(Model):
         api_key: Instead of the provider's environment variable. It is never shown.
         timeout_s: How long the provider may be silent, in seconds.
         native_tools: Whether tools are called natively; None asks LiteLLM.
+        stream: False for servers that cannot stream: each reply comes in one piece. Most of them
+            are found out, at the price of one request.
         options: Go to the provider as they are (`temperature`, `max_tokens`, …); those of a
             single call go over them.
     """
@@ -71,12 +76,14 @@ class LiteLLMModel(Model):
         api_key: str | None = None,
         timeout_s: float = 60.0,
         native_tools: bool | None = None,
+        stream: bool = True,
         **options: Value,
     ) -> None:
         self.model_id = model_id
         self._address = {"api_base": api_base, "api_key": api_key}
         self._timeout_s = timeout_s
         self._native_tools = native_tools
+        self._streams = stream
         self._options = options
         self._refused: set[str] = set()
 
@@ -136,13 +143,34 @@ class LiteLLMModel(Model):
         kind: RequestKind = "act",
         **options: Value,
     ) -> Generator[MessageDelta | ChatMessage, None, None]:
-        """Ask once and yield the reply in pieces, at the end the whole; closing it ends the request."""
-        del kind
-        stream = self._ask(messages, tools, stop, options, is_stream=True)
+        """Ask once and yield the reply in pieces, at the end the whole; closing it ends the request.
+
+        Of a provider that does not stream, the whole alone.
+        """
+        if self._streams:
+            try:
+                yield from self._stream(messages, tools, stop, options)
+            except NotStreamedError:
+                pass  # what is asked next stands for itself, its failure too
+            else:
+                return
+        whole = self.generate(messages, tools=tools, stop=stop, kind=kind, **options)
+        self._streams = False  # remembered only now: without a stream it did answer
+        yield whole
+
+    def _stream(
+        self,
+        messages: Sequence[ChatMessage],
+        tools: Sequence[ToolSchema],
+        stop: Sequence[str],
+        options: Mapping[str, Value],
+    ) -> Generator[MessageDelta | ChatMessage, None, None]:
         builder, splitter = MessageBuilder(), ThinkingSplitter()
+        stream: Any = None
         # Beside native calls a stop text ends the text alone: the calls come after it.
         is_text_only = not (tools and self.capabilities.tools)
         try:
+            stream = self._ask(messages, tools, stop, options, is_stream=True)
             for chunk in stream:
                 delta = to_delta(chunk)
                 if delta is None:
@@ -154,14 +182,17 @@ class LiteLLMModel(Model):
                 if is_text_only and find_stop(builder.text_so_far, stop) is not None:
                     break
             else:
-                # LiteLLM makes up an ending where the provider gave none.
-                if not getattr(stream, "received_any_finish_reason", True):
-                    raise BrokenReplyError("The stream ended before the reply was whole.")
+                check_end(stream, builder.build())
             yield from splitter.flush()
-            whole = dataclasses.replace(builder.build(), usage=self._to_usage(_reported_usage(stream)))
+            whole = dataclasses.replace(builder.build(), usage=self._to_usage(reported_usage(stream)))
             yield cut_at(whole, stop)
+        except Exception as error:
+            if not holds_anything(builder.build()) and refuses_stream(error):
+                raise NotStreamedError from error
+            raise
         finally:
-            stream.close()
+            if stream is not None:
+                stream.close()
 
     def diagnose(self, error: Exception) -> Failure:
         """Say what an exception means, without the keys that this model was given."""
@@ -188,16 +219,19 @@ class LiteLLMModel(Model):
     ) -> Any:
         """Make the request; once more for each parameter that the provider says it does not take."""
         litellm = _load()
-        for _ in range(len(_DROPPABLE) + 1):
+        left_out: set[str] = set()  # by this request; others may run at the same time
+        while True:
             request = self._build_request(messages, tools, stop, options, is_stream=is_stream)
             try:
                 return litellm.completion(**request)
             except Exception as error:
-                refused = _refused_parameter(error, request)
-                if refused is None:
+                refused = find_refused_parameter(error, request)
+                # "No tools in a stream" is mended without the stream; the tools stay.
+                is_stream_at_fault = is_stream and refused != "stream_options" and refuses_stream(error)
+                if refused is None or refused in left_out or is_stream_at_fault:
                     raise
+                left_out.add(refused)
                 self._refused.add(refused)
-        raise AssertionError("each parameter is refused once")  # pragma: no cover
 
     def _build_request(
         self,
@@ -217,7 +251,6 @@ class LiteLLMModel(Model):
             "timeout": self._timeout_s,
             "num_retries": 0,
             "max_retries": 0,
-            "stream": is_stream,
             **{name: value for name, value in self._address.items() if value},
         }
         if is_stream and "stream_options" not in self._refused:
@@ -228,6 +261,7 @@ class LiteLLMModel(Model):
             request["stop"] = list(stop)
         request.update(self._options)
         request.update(options)
+        request["stream"] = is_stream
         return self._with_null_contents(request)
 
     def _with_null_contents(self, request: dict[str, Value]) -> dict[str, Value]:
@@ -279,23 +313,3 @@ def _load() -> Any:
         warnings.filterwarnings("ignore", message=message, category=UserWarning)
     warnings.filterwarnings("ignore", category=DeprecationWarning, module=r"(litellm|openai|pydantic)\b")
     return litellm
-
-
-def _refused_parameter(error: Exception, request: Mapping[str, Value]) -> str | None:
-    """The parameter that a provider's refusal names as one it does not take."""
-    if getattr(error, "status_code", None) not in (400, 404, 422):
-        return None
-    for name, pattern in _DROPPABLE.items():
-        # `tools[0].function…` is a fault inside the parameter, not a refusal of it.
-        named = rf"\b{pattern}\b(?![\[.])"
-        if name in request and re.search(
-            rf"{_REFUSAL}[^.\n]{{0,60}}{named}|{named}[^.\n]{{0,60}}{_REFUSAL}", str(error), re.IGNORECASE
-        ):
-            return name
-    return None
-
-
-def _reported_usage(stream: Any) -> Any:
-    """The last usage that the provider sent; LiteLLM estimates one where none was, which is no report."""
-    usages = (getattr(chunk, "usage", None) for chunk in reversed(getattr(stream, "chunks", None) or ()))
-    return next((usage for usage in usages if usage), None)

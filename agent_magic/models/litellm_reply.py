@@ -1,4 +1,4 @@
-"""What LiteLLM hands back, as messages and deltas of our own.
+"""What LiteLLM hands back, as messages and deltas of our own, and which parameter a refusal is about.
 
 It must not import LiteLLM: its objects are read by their attributes.
 """
@@ -6,12 +6,28 @@ It must not import LiteLLM: its objects are read by their attributes.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from agent_magic.core.messages import ChatMessage, MessageDelta, ToolCall, ToolCallDelta
 from agent_magic.core.values import Value
 from agent_magic.models.provider_form import to_arguments_json
+from agent_magic.models.retry import BrokenReplyError
+
+_DROPPABLE = {
+    "tools": r"(?:tools|tool[ _]choice|tool (?:use|calls|calling)|function calling)",
+    "stop": "stop",
+    "stream_options": "stream_options",
+}
+"""Parameters that some providers refuse, as they name them; a request is made once more without."""
+_REFUSAL = (
+    r"(?:not support\w*|unsupported|unknown|unrecogni[sz]ed|unexpected|not permitted|not allowed|requires)"
+)
+
+
+class NotStreamedError(Exception):
+    """The provider gives no stream; the same request without one may be answered."""
 
 
 def to_delta(chunk: Any) -> MessageDelta | None:
@@ -69,3 +85,61 @@ def cut_at(message: ChatMessage, stop: Sequence[str]) -> ChatMessage:
         if place is None
         else dataclasses.replace(message, content=(message.content or "")[:place] or None)
     )
+
+
+def holds_anything(message: ChatMessage) -> bool:
+    """Whether a reply has come at all, be it text, reasoning or a call."""
+    return bool(message.content or message.reasoning or message.tool_calls)
+
+
+def check_end(stream: Any, message: ChatMessage) -> None:
+    """Judge a stream that has come to its end.
+
+    Args:
+        message: All that came of it.
+
+    Raises:
+        NotStreamedError: Nothing came, for the provider answered with one JSON text.
+        BrokenReplyError: The provider gave no ending, and LiteLLM made one up.
+    """
+    if not holds_anything(message) and _is_json(stream):
+        raise NotStreamedError
+    if not getattr(stream, "received_any_finish_reason", True):
+        raise BrokenReplyError("The stream ended before the reply was whole.")
+
+
+def _is_json(stream: Any) -> bool:
+    hidden: Any = getattr(stream, "_hidden_params", None) or {}
+    headers: Any = hidden.get("additional_headers") or {}
+    media_type = str(headers.get("llm_provider-content-type", "")).partition(";")[0]
+    return media_type.strip().lower() == "application/json"
+
+
+def reported_usage(stream: Any) -> Any:
+    """The last usage that the provider sent; LiteLLM estimates one where none was, which is no report."""
+    usages = (getattr(chunk, "usage", None) for chunk in reversed(getattr(stream, "chunks", None) or ()))
+    return next((usage for usage in usages if usage), None)
+
+
+def find_refused_parameter(error: Exception, request: Mapping[str, Value]) -> str | None:
+    """The parameter that a provider's refusal names as one it does not take; see `refuses_stream`."""
+    if getattr(error, "status_code", None) not in (400, 404, 422):
+        return None
+    for name, pattern in _DROPPABLE.items():
+        # `tools[0].function…` is a fault inside the parameter, not a refusal of it.
+        named = rf"\b{pattern}\b(?![\[.])"
+        if name in request and re.search(
+            rf"{_REFUSAL}[^.\n]{{0,60}}{named}|{named}[^.\n]{{0,60}}{_REFUSAL}", str(error), re.IGNORECASE
+        ):
+            return name
+    return None
+
+
+def refuses_stream(error: Exception) -> bool:
+    """Whether a provider's refusal speaks of streaming.
+
+    To ask without a stream changes nothing of the reply, so any mention is enough.
+    """
+    if getattr(error, "status_code", None) not in (400, 404, 405, 422, 501):
+        return False
+    return re.search(r"\bstream(?:ing|ed)?\b", str(error), re.IGNORECASE) is not None

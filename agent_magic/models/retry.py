@@ -38,6 +38,13 @@ _NO_LINE = re.compile(
     r"connection error|connection refused|name or service not known|name resolution|stream ended before",
     re.IGNORECASE,
 )
+# LiteLLM's words for a reply that is no chat completion; the status beside them is its own.
+_UNREADABLE = re.compile(
+    r"empty or invalid response from llm endpoint|unable to get json response|invalid response object"
+    r"|provider returned (?:a response with no )?'choices'",
+    re.IGNORECASE,
+)
+_READING_ERRORS = (ValueError, TypeError, AttributeError, LookupError)
 # `litellm.RateLimitError: RateLimitError: OpenAIException - ` says nothing to a person.
 _PREFIXES = re.compile(r"^(?:(?:[\w.]+(?:Error|Exception|Timeout)|[\w.]+\.\w+)\s*(?::|-)\s*)+")
 
@@ -95,14 +102,21 @@ def diagnose(error: Exception, model_id: str, *, secrets: Iterable[str] = ()) ->
     """
     if isinstance(error, AgentError):
         return Failure(is_passing=False, message=_shorten(_clean(error.message, secrets), MAX_MESSAGE_CHARS))
+    error = _inner(error)
     status = _status(error)
     words = _clean(_words(error), secrets)
     if _NO_KEY.search(words):  # the library says so with any status, for nothing was asked
         name = _key_name(model_id)
         return Failure(
             is_passing=False,
-            message=f"{model_id} has no key. Set the environment variable {name}, or give the model option `api_key`.",
+            # Not the model option: a key that is written into a cell is saved with the notebook.
+            message=f"{model_id} has no key. Set the environment variable {name} before Jupyter starts, "
+            f"or with getpass: os.environ[{name!r}] = getpass.getpass()",
         )
+    if _is_unreadable(error, words):
+        message = f"{model_id} gave a reply that could not be read. Look at the model's server, or at what stands before it."
+        fault = f" The fault: {_shorten(words, _MAX_WORDS_CHARS)}" if words else ""
+        return Failure(is_passing=True, message=_shorten(message + fault, MAX_MESSAGE_CHARS))
     is_passing = _is_passing(error, status)
     message = _explain(error, status, model_id, words, is_passing=is_passing)
     if words and _NO_PROVIDER not in words:
@@ -129,11 +143,14 @@ def _explain(error: Exception, status: int | None, model_id: str, words: str, *,
         return f"{model_id} gave no whole reply."
     if _NO_PROVIDER in words:
         return (
-            f"{model_id} names no provider that LiteLLM knows. Write provider/name, such as openai/gpt-4.1."
+            f"{model_id} names no provider that LiteLLM knows. Write provider/name, such as openai/gpt-4.1, "
+            "or local for the embedded model."
         )
     # Where nobody answered, the status is the library's own.
     if status is not None and not (is_passing and _NO_LINE.search(words)):
         return _explain_status(status, model_id, is_passing=is_passing)
+    if any(type(link).__name__ == "APIError" for link in _chain(error)):
+        return f"{model_id}: its server broke the reply off with an error."
     if is_passing:
         return (
             f"{model_id}: the connection failed or broke off. Look at the network, or at the model's server."
@@ -178,11 +195,41 @@ def _is_too_long(error: Exception, words: str) -> bool:
     return _status(error) in (400, 413) and _TOO_LONG.search(words) is not None
 
 
-def _names(error: Exception) -> set[str]:
+def _is_unreadable(error: Exception, words: str) -> bool:
+    if _UNREADABLE.search(words):
+        return True
+    # LiteLLM calls whatever it cannot place a failed connection; what led to it tells them apart.
+    names = _names(error)
+    if "APIConnectionError" not in names or names & _TIMEOUT_CLASSES or _NO_LINE.search(words):
+        return False
+    chain = _chain(error)
+    is_line = any(isinstance(link, OSError) or "TransportError" in _names(link) for link in chain)
+    return not is_line and any(isinstance(link, _READING_ERRORS) for link in chain)
+
+
+def _inner(error: Exception) -> Exception:
+    """The error that LiteLLM wraps when it comes amid a stream."""
+    inner: Any = getattr(error, "original_exception", None)
+    return inner if isinstance(inner, Exception) else error
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    """The error and those that led to it."""
+    chain: list[BaseException] = []
+    link: BaseException | None = error
+    while link is not None and link not in chain:
+        chain.append(link)
+        link = link.__cause__ or link.__context__
+    return chain
+
+
+def _names(error: BaseException) -> set[str]:
     return {kind.__name__ for kind in type(error).__mro__}
 
 
 def _status(error: Exception) -> int | None:
+    if "APIConnectionError" in _names(error):  # nobody answered with it: LiteLLM writes one there
+        return None
     status: Any = getattr(error, "status_code", None)
     if isinstance(status, str) and status.isdecimal():
         status = int(status)

@@ -160,11 +160,16 @@ def model_table(
 def _build(model_id: str, arguments: dict[str, Value], environ: Mapping[str, str], why: str) -> Model:
     if model_id in _LOCAL_IDS:
         return LocalModel(**arguments)
+    source = "" if why == "as given" else f" ({why.removeprefix('because ')})"
     provider, slash, name = model_id.partition("/")
+    if provider == "local" and slash:
+        raise OptionError(
+            f"{model_id!r} is not an embedded model{source}. There is one: local, in full {LocalModel.model_id}.\n"
+            f"Write local, or for a server of your own openai/{name or 'name'} with the model option `api_base`."
+        )
     if not (provider and slash and name) or model_id != model_id.strip() or " " in model_id:
         allowed = [key.removesuffix("_API_KEY").lower() for key in DEFAULT_IDS if environ.get(key)]
         keys = f"your keys allow: {', '.join(allowed)}" if allowed else "no provider's key is set"
-        source = "" if why == "as given" else f" ({why.removeprefix('because ')})"
         raise OptionError(
             f"{model_id!r} is not a model id{source}. Write provider/name, e.g. openai/gpt-5.4-mini, "
             f"or local for the embedded model; {keys}."

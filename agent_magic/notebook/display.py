@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from agent_magic.agents.multistep import MultiStepAgent
 from agent_magic.core.events import Event, RunStarted, StepStarted, TextDelta, ToolCallStarted, Waiting
 from agent_magic.core.result import RunResult
+from agent_magic.notebook.interrupts import interrupts_noted
 from agent_magic.record.draft import RunDraft
 from agent_magic.view.bundle import DrawnSteps, to_bundle, to_live_bundle
 from agent_magic.view.plain import to_text
@@ -39,6 +40,9 @@ class Display(Protocol):
     def end(self, draft: RunDraft) -> None:
         """Leave the finished record."""
 
+    def discard(self) -> None:
+        """Leave a line: there was no run after all."""
+
 
 def show_run(
     shell: Any,
@@ -48,33 +52,34 @@ def show_run(
     reason: str,
     warnings: Sequence[str],
     quiet: bool,
-) -> RunResult:
+) -> RunResult | None:
     """Take a run's events to the end, drawing them; returns the result.
 
-    Ctrl-C anywhere ends the run as `interrupted`, is drawn, and comes back as that result.
+    Ctrl-C anywhere ends the run as `interrupted`, is drawn, and comes back as that result; None if
+    it came before the run began.
     """
     draft = RunDraft(reason=reason or None, warnings=warnings)
     display: Display = (
         _PageDisplay(shell, quiet=quiet) if hasattr(shell, "kernel") else _TerminalDisplay(quiet=quiet)
     )
-    drawing = _Drawing(display, draft)
+    n_before = len(agent.runs)
     run_id = ""
     result: RunResult | None = None
-    try:
-        for event in events:
-            if isinstance(event, RunStarted):
-                run_id = event.run_id
-            drawing.add(event)
-    except KeyboardInterrupt:
-        # Inside the run it is recorded already; between two events, closing records it.
-        events.close()
-        if not run_id:
-            raise
-    finally:
-        events.close()
-        result = next((run for run in reversed(agent.runs) if run.run_id == run_id), None)
-        drawing.end(result)
-    assert result is not None
+    with interrupts_noted(agent.note_interrupt):
+        drawing = _Drawing(display, draft)
+        try:
+            for event in events:
+                if isinstance(event, RunStarted):
+                    run_id = event.run_id
+                drawing.add(event)
+        except KeyboardInterrupt:
+            pass  # inside the run it is recorded already; between two events, closing records it
+        finally:
+            events.close()
+            # One that was stopped in the moment of its first event has told nobody its id.
+            ours = [run for run in agent.runs[n_before:] if run.run_id == run_id or not run_id]
+            result = ours[-1] if ours else None
+            drawing.end(result)
     return result
 
 
@@ -108,7 +113,9 @@ class _Drawing:
         with self._news:
             self._is_over = True
             self._news.notify()
-            if result is not None:
+            if result is None:
+                self._display.discard()
+            else:
                 self._draft.finish(result)
                 self._display.end(self._draft)
 
@@ -162,6 +169,9 @@ class _PageDisplay:
     def end(self, draft: RunDraft) -> None:
         self._send(to_bundle(draft.to_record(), quiet=self._quiet))
 
+    def discard(self) -> None:
+        self._send({"text/plain": "Stopped before the run began."})
+
     def _send(self, bundle: dict[str, Any]) -> None:
         self._publish(data=bundle, metadata={}, transient=self._transient, update=self._is_there)
         self._is_there = True
@@ -185,3 +195,6 @@ class _TerminalDisplay:
         if self._stream:
             print("\r\x1b[2K", end="", file=self._stream, flush=True)
         print(to_text(draft.to_record(), quiet=self._quiet))
+
+    def discard(self) -> None:
+        print("Stopped before the run began.")

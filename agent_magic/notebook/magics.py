@@ -56,6 +56,9 @@ class AgentMagics(Magics):
         from agent_magic.notebook.session import run_cell  # noqa: PLC0415
 
         try:
+            if {"--help", "-h"} & set(line.split()):
+                print(help_text())
+                return None
             return run_cell(self, parse_line(line), cell)
         except DefinitionError as error:
             # IPython shows one line for `UsageError` itself; a subclass gets a whole traceback.

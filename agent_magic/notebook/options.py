@@ -89,7 +89,7 @@ class LineCommand:
 
 
 OPTIONS: tuple[Option, ...] = (
-    Option(flag="--tools", field="tools", kind="names", value="NAME…", help="functions it may call, variables it may use; with or without @"),
+    Option(flag="--tools", field="tools", kind="names", value="NAME…", help="functions it may call, variables it may use; given again, they replace these"),
     Option(flag="--state", field="state", kind="choice", value="named|all", choices=("named", "all"), default="named",
            help="named: only names handed over; all: every variable of the notebook"),
     Option(flag="--model", field="model", kind="model", value="ID", default="see %agent models", help="provider/name, local, or @m for a Model object m"),

@@ -6,6 +6,7 @@ not act for the agent: what a step does is the agents' business.
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 from agent_magic.agents.multistep import MultiStepAgent
@@ -52,9 +53,8 @@ def run_cell(magics: Any, options: AgentOptions, body: str) -> Any:
     warnings = _tell_mentions(mentions) + change_agent(
         magics, state, agent, options, given=given, mentioned=mentioned
     )
-    if options.as_name is not None and options.as_name in state:
-        before = describe(state[options.as_name], 80)
-        warnings.append(f"--as {options.as_name} takes the place of your {first_line(str(before))}.")
+    if options.as_name is not None:
+        warnings += _tell_as(state, options.as_name, agent)
     state.bind(name, agent)
     variables = {**mentioned.variables, **given.variables}
     images = pictures(variables) if keeping_of(agent, state).images == "auto" else []
@@ -71,11 +71,13 @@ def run_cell(magics: Any, options: AgentOptions, body: str) -> Any:
                 warnings=warnings,
                 quiet=options.quiet or magics.quiet,
             )
-        value = result.value if result.status == "answered" else None
+        value = result.value if result is not None and result.status == "answered" else None
     finally:
         # Whatever happened, the name that the cell promised is there for the next one.
         if options.as_name is not None:
             state.bind(options.as_name, value)
+    if result is None:
+        raise _one_line(KeyboardInterrupt("Stopped before the run began."))
     return _end_cell(magics, options, result)
 
 
@@ -127,6 +129,16 @@ def _check_name(name: str, taken: list[str]) -> None:
         raise OptionError(
             f"`{name}` is a tool or mention of this cell, so the agent needs another name. Write %%agent NAME."
         )
+
+
+def _tell_as(state: KernelState, name: str, agent: MultiStepAgent) -> list[str]:
+    """What the answer's variable stands for now, unless it is an earlier answer of this agent."""
+    if name not in state:
+        hides = f"--as {name} hides Python's own {name} in this notebook; del {name} brings it back."
+        return [hides] if hasattr(builtins, name) else []
+    if any(state[name] is run.value for run in agent.runs):
+        return []
+    return [f"--as {name} takes the place of your {first_line(str(describe(state[name], 80)))}."]
 
 
 def _tell_mentions(mentions: Mentions) -> list[str]:

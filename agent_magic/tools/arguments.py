@@ -17,12 +17,13 @@ from agent_magic.core.errors import ToolCallError
 from agent_magic.core.state import AgentState
 from agent_magic.core.values import Value, is_json
 from agent_magic.tools.hints import has_mark, without_marks
+from agent_magic.tools.parameter import Parameter
 from agent_magic.tools.places import Place
 from agent_magic.tools.references import Flaw, Path, Reader
-from agent_magic.tools.signature import Parameter
-from agent_magic.tools.wording import to_call_form, to_expected, to_path, to_short
+from agent_magic.tools.wording import to_bounded, to_call_form, to_expected, to_path, to_short
 
 _MOST_FLAWS = 3
+_LONGEST_NAME = 100
 _LIMITS = {
     "minimum": "at least {}",
     "maximum": "at most {}",
@@ -80,9 +81,9 @@ class ArgumentReader:
             values[name] = slot.read(value, reader)
         for name in arguments:
             if name not in self._slots:
-                near = difflib.get_close_matches(name, list(self._slots), n=1, cutoff=0.5)
+                near = difflib.get_close_matches(name[:_LONGEST_NAME], list(self._slots), n=1, cutoff=0.5)
                 nearest = f"; nearest: {near[0]!r}" if near else ""
-                reader.flaws.append(Flaw(text=f"there is no argument {name!r}{nearest}"))
+                reader.flaws.append(Flaw(text=f"there is no argument {to_short(name)}{nearest}"))
         if reader.flaws:
             raise ToolCallError(self._to_text(reader.flaws))
         args = tuple(self._positional(values))
@@ -167,7 +168,8 @@ class _Slot:
             reader.flaws.append(self._conversion_flaw(error, value))
             return None
         except Exception as error:  # noqa: BLE001 - people's validators and `__post_init__` may raise anything
-            reader.flaws.append(self._refused(self._path, value, f"{type(error).__name__}: {error}"))
+            reason = to_bounded(f"{type(error).__name__}: {error}")
+            reader.flaws.append(self._refused(self._path, value, reason))
             return None
         # A live list that needs no change is handed over itself and not as pydantic's copy.
         return value if is_live and _is_same(value, converted) else converted
@@ -186,7 +188,7 @@ class _Slot:
         if len(details) > 1 or details[0]["type"] in ("is_instance_of", "callable_type"):
             return self._refused(path, inner)
         message = details[0]["msg"].replace("Input should be", "expected", 1).removeprefix("Value error, ")
-        return self._refused(path, inner, message)
+        return self._refused(path, inner, to_bounded(message))
 
     def _refused(self, path: Sequence[str | int], value: Value, reason: str = "") -> Flaw:
         if not reason:
@@ -209,7 +211,7 @@ def _to_flaw(error: ValidationError, path: Path) -> Flaw:
         known = schema.get("properties", {})
         unknown = next(key for key in value if key not in known)
         return Flaw(
-            text=f"argument {where!r} has no place for {unknown!r}; expected {', '.join(known) or 'nothing'}"
+            text=f"argument {where!r} has no place for {to_short(unknown)}; expected {', '.join(known) or 'nothing'}"
         )
     if error.validator == "items" and "prefixItems" in schema:
         limit = len(schema["prefixItems"])

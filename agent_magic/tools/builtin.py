@@ -14,6 +14,7 @@ from agent_magic.core.values import Value, describe, is_text_like, to_text
 from agent_magic.tools.arguments import PreparedCall
 from agent_magic.tools.callable_tool import CallableTool, tool_from
 from agent_magic.tools.tool import Tool
+from agent_magic.tools.wording import to_short
 
 MOST_CHARS = 8_000
 """The longest text that `peek` gives, its note included."""
@@ -76,5 +77,5 @@ def _unknown_name(name: str, state: AgentState) -> str:
     near = state.nearest(name)
     names = near or state.open_names()[:_MOST_NAMES]
     if not names:
-        return f"peek: no open variable has the name {name[:200]!r}; none is open. Go on without it."
-    return f'peek: no open variable has the name {name[:200]!r}. {"Nearest" if near else "Open"}: {", ".join(names)}. Call peek with {{"name": "{names[0]}"}}.'
+        return f"peek: no open variable has the name {to_short(name)}; none is open. Go on without it."
+    return f'peek: no open variable has the name {to_short(name)}. {"Nearest" if near else "Open"}: {", ".join(names)}. Call peek with {{"name": "{names[0]}"}}.'

@@ -14,7 +14,8 @@ from agent_magic.core.errors import ToolDefinitionError
 from agent_magic.core.state import is_usable_name
 from agent_magic.core.values import Value
 from agent_magic.tools.hints import LIVE, REFERENCE_TEXT, HintSchema, LiveType, build_hint_schema
-from agent_magic.tools.signature import MISSING, Parameter, python_signature, read_hints
+from agent_magic.tools.parameter import MISSING, Parameter
+from agent_magic.tools.signature import python_signature, read_hints
 
 TYPES = ("string", "integer", "number", "boolean", "array", "object", "null", "any", "image", "audio")
 _BY_REFERENCE = ("image", "audio")

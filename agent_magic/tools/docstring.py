@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 from docstring_parser import Docstring, DocstringStyle, ParseError, parse
 
+from agent_magic.tools.examples import has_arrow
+
 _STYLES = (DocstringStyle.GOOGLE, DocstringStyle.NUMPYDOC, DocstringStyle.REST)
 _EXAMPLES = re.compile(r"(?P<indent>[ \t]*)(?:Examples?|\.\. rubric:: Examples?)(?P<colon>:?)[ \t]*")
 _RULE = re.compile(r"[ \t]*-{3,}[ \t]*")
@@ -30,7 +32,7 @@ class DocText:
     parameters: Mapping[str, str] = field(default_factory=dict[str, str])
     """Descriptions by name, without `*`."""
     examples: tuple[str, ...] = ()
-    """Lines of the section `Examples`, doctests left out."""
+    """Lines of the section `Examples` that have an arrow; doctests and prose are no examples of a call."""
 
 
 def parse_docstring(text: str | None, names: Collection[str]) -> DocText:
@@ -108,7 +110,7 @@ def _example_lines(lines: list[str]) -> tuple[str, ...]:
     in_doctest = False
     for line in (line.strip() for line in lines):
         in_doctest = line.startswith(">>>") or (in_doctest and bool(line))
-        if line and not in_doctest and not line.startswith("```"):
+        if has_arrow(line) and not in_doctest and not line.startswith("```"):
             found.append(line.removeprefix("- "))
     return tuple(found)
 

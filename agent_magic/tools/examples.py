@@ -59,6 +59,11 @@ def parse_example(line: str, parameters: Sequence[str] = ()) -> ToolExample:
     raise ValueError("what follows '->' is no call")
 
 
+def has_arrow(line: str) -> bool:
+    """Whether a line looks like an example of a call, be it right or not."""
+    return bool(_ARROW.search(line))
+
+
 def _arguments(call: ast.Call, parameters: Sequence[str]) -> dict[str, Value]:
     if len(call.args) > len(parameters):
         raise ValueError("it has more values than there are parameters")

@@ -49,6 +49,8 @@ class Place:
         self.takes_integer = "integer" in kinds
         self.takes_number = "number" in kinds
         self.takes_boolean = "boolean" in kinds
+        self.takes_array = "array" in kinds
+        self.takes_object = "object" in kinds
         self.is_by_reference = bool(self.live) and kinds <= {"null"} and not self.is_any
         self._plain = plain
         self._kinds = kinds

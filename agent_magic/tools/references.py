@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from agent_magic.core.state import AgentState, parse_reference
-from agent_magic.core.values import Value, is_json
+from agent_magic.core.values import MAX_DEPTH, Value, is_json
+from agent_magic.tools.container_text import read_container
 from agent_magic.tools.places import Place
 from agent_magic.tools.wording import to_expected, to_path, to_short, with_article
 
@@ -42,6 +43,7 @@ class Reader:
     flaws: list[Flaw] = field(default_factory=list[Flaw])
     live: set[Path] = field(default_factory=set[Path])
     """Where live values were put."""
+    _is_in_text: bool = field(default=False, init=False)
 
     def read(self, value: Value, place: Place, path: Path) -> Value:
         """`value` with its references and lenient forms replaced; the given one is left as it is."""
@@ -116,6 +118,21 @@ class Reader:
             )
         )
 
+    def _read_container(self, text: str, place: Place, path: Path) -> Value:
+        """What the text is as JSON, if that is a list or an object and one may stand here; else the text."""
+        # Inside such a text no other is looked for: each would add to the depth.
+        if self._is_in_text or not (place.takes_array or place.takes_object):
+            return text
+        found = read_container(text, MAX_DEPTH + 1 - len(path))
+        if found is None or not (place.takes_array if isinstance(found, list) else place.takes_object):
+            return text
+        self.notes.append(f"{to_path(path)}: text read as JSON")
+        self._is_in_text = True
+        try:
+            return self.read(found, place, path)
+        finally:
+            self._is_in_text = False
+
     def _read_leniently(self, text: str, place: Place, path: Path) -> Value:
         trimmed = text.strip()
         read: Value = None
@@ -130,8 +147,8 @@ class Reader:
         elif place.takes_boolean and trimmed.lower() in ("true", "false"):
             read = trimmed.lower() == "true"
         if read is None:
-            return text
-        self.notes.append(f"{to_path(path)}: text {to_short(text)} read as {read}")
+            return self._read_container(text, place, path)
+        self.notes.append(f"{to_path(path)}: text {to_short(text)} read as {to_short(read)}")
         return read
 
 

@@ -5,67 +5,26 @@ It must not read arguments nor call anything.
 
 from __future__ import annotations
 
-import enum
 import functools
 import inspect
-import json
 import sys
 import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Annotated, Any, cast
 
 from agent_magic.core.errors import ToolDefinitionError
 from agent_magic.core.messages import ToolExample
-from agent_magic.core.values import Value, is_json
+from agent_magic.core.values import Value
+from agent_magic.tools.advice import library_point, star_points, starred_names, weak_points
 from agent_magic.tools.docstring import DocText, parse_docstring
 from agent_magic.tools.examples import read_examples
-from agent_magic.tools.hints import LIVE, REFERENCE_TEXT, HintSchema, build_hint_schema, without_marks
+from agent_magic.tools.hints import build_hint_schema
+from agent_magic.tools.origin import library_of, target_of
+from agent_magic.tools.parameter import MISSING, Parameter
 
-MISSING = inspect.Parameter.empty
 _Kind = inspect.Parameter
-_LONGEST_DEFAULT = 200
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
-    """One parameter that a model may give."""
-
-    name: str
-    hint: Value
-    """`MISSING` if there is none."""
-    hint_schema: HintSchema
-    description: str = ""
-    default: Value = MISSING
-    is_positional_only: bool = False
-    is_required: bool = True
-
-    @property
-    def is_by_reference(self) -> bool:
-        """Whether only a state variable can be given, as JSON cannot hold the value."""
-        return LIVE in self.hint_schema.schema
-
-    def to_property(self) -> dict[str, Value]:
-        """The parameter's JSON Schema for a model."""
-        schema: dict[str, Value] = without_marks(self.hint_schema.schema, keep_string=True)
-        own = str(schema.pop("description", ""))
-        description = self.description or own
-        if self.is_by_reference and self.description:
-            description = f"{self.description.rstrip('.')}. {REFERENCE_TEXT}"
-        if description:
-            schema["description"] = description
-        default = self.default.value if isinstance(self.default, enum.Enum) else self.default
-        if (
-            not self.is_by_reference
-            and default is not MISSING
-            and default is not None
-            and is_json(default)
-            and _is_short(default)
-        ):
-            schema["default"] = default
-        return schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,28 +57,32 @@ def read_signature(
         ToolDefinitionError: No call could be made right, as Python knows no signature.
     """
     raw = python_signature(function, name)
-    hints, warnings = read_hints(function, raw, name)
+    hints, unread = read_hints(function, raw, name)
     doc = _read_doc(function, raw.parameters)
-    parameters: list[Parameter] = []
-    for parameter in raw.parameters.values():
-        if parameter.kind in (_Kind.VAR_POSITIONAL, _Kind.VAR_KEYWORD):
-            star = "*" if parameter.kind is _Kind.VAR_POSITIONAL else "**"
-            warnings.append(
-                f"Tool {name!r}: parameter '{star}{parameter.name}' is not offered to the model. "
-                f"Give each value that it needs a parameter of its own"
-            )
-            continue
-        parameters.append(
-            _build_parameter(parameter, hints[parameter.name], doc.parameters.get(parameter.name, ""))
-        )
-    found, example_warnings = read_examples([*doc.examples, *examples], name, [p.name for p in parameters])
+    starred = starred_names(raw.parameters.values())
+    parameters = [
+        _build_parameter(parameter, hints[parameter.name], doc.parameters.get(parameter.name, ""))
+        for parameter in raw.parameters.values()
+        if parameter.kind not in (_Kind.VAR_POSITIONAL, _Kind.VAR_KEYWORD)
+    ]
+    names = [parameter.name for parameter in parameters]
+    in_doc, unread_in_doc = read_examples(doc.examples, name, names)
+    given, unread_given = read_examples(examples, name, names)
     text = description or doc.description
-    warnings += _weak_points(name, text, parameters, doc, raw.parameters)
+    library = library_of(function)
+    stars = star_points(name, starred, is_all=not parameters, is_own=not library)
+    weak = [*unread, *stars, *weak_points(name, text, parameters, doc.parameters, raw.parameters)]
+    if library and starred and not parameters:
+        weak = stars
+    elif library:
+        weak = [library_point(name, library, starred)] if weak else []
+    else:
+        weak += unread_in_doc
     return Signature(
         description=text or _made_description(name),
         parameters=tuple(parameters),
-        examples=found,
-        warnings=(*warnings, *example_warnings),
+        examples=(*in_doc, *given),
+        warnings=(*weak, *unread_given),
     )
 
 
@@ -165,26 +128,6 @@ def read_hints(function: Value, raw: inspect.Signature, name: str) -> tuple[dict
                 hint = Any
         hints[parameter.name] = hint
     return hints, warnings
-
-
-def target_of(function: Value) -> Value:
-    """The function that holds a callable's hints and docstring, below partials, methods and decorators."""
-    while True:
-        if isinstance(function, functools.partial):
-            function = cast("functools.partial[Value]", function).func
-        elif isinstance(function, types.MethodType):
-            function = function.__func__
-        elif getattr(function, "__wrapped__", None) is not None:
-            function = inspect.unwrap(function)
-        elif isinstance(function, type):
-            return function.__init__
-        elif isinstance(
-            function, types.FunctionType | types.BuiltinFunctionType | types.MethodDescriptorType
-        ):
-            return function
-        else:
-            call = inspect.getattr_static(type(function), "__call__", None)
-            return call if isinstance(call, types.FunctionType) else function
 
 
 def _evaluated(hint: str, names_of: dict[str, Value]) -> Value:
@@ -234,41 +177,5 @@ def _own_doc(target: Value) -> str | None:
     return target.__doc__ if isinstance(target, types.FunctionType) else None
 
 
-def _weak_points(
-    name: str, text: str, parameters: list[Parameter], doc: DocText, raw: Mapping[str, inspect.Parameter]
-) -> list[str]:
-    warnings: list[str] = []
-    if not text:
-        warnings.append(
-            f"Tool {name!r} has no description. Give it a docstring whose first line says what it returns and when to use it"
-        )
-    for parameter in parameters:
-        if parameter.hint is MISSING:
-            warnings.append(
-                f"Tool {name!r}: parameter {parameter.name!r} has no type hint, so any value is taken. "
-                f"Add one to its signature, e.g.  {parameter.name}: str"
-            )
-        said = parameter.description or (
-            not parameter.is_by_reference and parameter.hint_schema.schema.get("description")
-        )
-        if text and not said:
-            warnings.append(
-                f"Tool {name!r}: parameter {parameter.name!r} has no description. "
-                f"Add to its docstring:  {parameter.name}: what it means"
-            )
-    takes_any = any(parameter.kind is _Kind.VAR_KEYWORD for parameter in raw.values())
-    for unknown in () if takes_any else [given for given in doc.parameters if given not in raw]:
-        near = get_close_matches(unknown, list(raw), n=1, cutoff=0.5)
-        warnings.append(
-            f"Tool {name!r}: the docstring describes {unknown!r}, which is no parameter. "
-            + (f"Write {near[0]!r}" if near else "Take it out")
-        )
-    return warnings
-
-
 def _made_description(name: str) -> str:
     return name.replace("_", " ").strip().capitalize() + "."
-
-
-def _is_short(default: Value) -> bool:
-    return len(json.dumps(default)) <= _LONGEST_DEFAULT

@@ -19,7 +19,7 @@ from agent_magic.core.values import Value
 from agent_magic.tools.arguments import ArgumentReader, PreparedCall
 from agent_magic.tools.class_form import check_class, read_parameters
 from agent_magic.tools.examples import read_examples
-from agent_magic.tools.signature import Parameter
+from agent_magic.tools.parameter import Parameter
 
 __all__ = ["Definition", "PreparedCall", "Tool"]
 

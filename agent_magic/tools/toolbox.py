@@ -8,12 +8,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import cast
 
 from agent_magic.core.errors import ToolDefinitionError
-from agent_magic.core.state import State
+from agent_magic.core.state import State, is_usable_name
 from agent_magic.core.values import Value
 from agent_magic.tools.callable_tool import CallableTool, tool_from
 from agent_magic.tools.tool import Tool
+from agent_magic.tools.wording import to_short, with_article
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +39,7 @@ class Toolbox:
         self._lock = threading.RLock()
         self._entries: list[_Entry] = []
         self._missing: list[str] = []
-        for source in sources:
+        for source in _checked(sources):
             self.add(source)
 
     @property
@@ -89,6 +91,29 @@ class Toolbox:
                 )
             tools[tool.name] = tool
         return tools
+
+
+def _checked(sources: Value) -> Iterable[Source]:
+    """The sources, if they are several: one alone, or its name, is what people write first."""
+    if isinstance(sources, str):
+        raise ToolDefinitionError(
+            f"The tools are the text {to_short(sources)}, expected a list of functions.\n"
+            f"Write the function itself, in a list:  [{_named(sources)}]"
+        )
+    if isinstance(sources, LiveTool) or callable(sources):
+        name: Value = getattr(sources, "__name__", None) or getattr(sources, "name", None)
+        raise ToolDefinitionError(
+            f"The tools are {with_article(sources)} on its own, expected a list of functions.\nWrite  [{_named(name)}]"
+        )
+    if not isinstance(sources, Iterable):
+        raise ToolDefinitionError(
+            f"The tools are {to_short(sources)}, expected a list of functions.\nWrite  [fn], or [] for none"
+        )
+    return cast("Iterable[Source]", sources)
+
+
+def _named(name: Value) -> str:
+    return name if isinstance(name, str) and is_usable_name(name) else "fn"
 
 
 class _Entry:

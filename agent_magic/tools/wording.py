@@ -5,10 +5,12 @@ It must not decide whether a value fits.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Sequence
 from typing import cast
 
+from agent_magic.core.redact import redact
 from agent_magic.core.values import Value, is_json, safe_repr
 from agent_magic.tools.hints import LIVE, LiveType
 
@@ -29,6 +31,11 @@ _FORMATS = {
     "uuid": "a UUID",
 }
 _LONGEST_VALUE = 80
+_LONGEST_TEXT = 200
+_LONGEST_LOOK = 20_000
+_MOST_PARTS = 100
+"""Parts of a value that can be seen in 80 characters, and some."""
+_MOST_LEVELS = 8
 _MOST_CHOICES = 20
 _MOST_PARAMETERS = 12
 
@@ -106,11 +113,17 @@ def to_call_form(tool_name: str, parameters: Sequence[tuple[str, Value, bool]]) 
 
 
 def to_short(value: Value) -> str:
-    """A value's repr in at most 80 characters; the type alone of what JSON cannot hold."""
+    """A value's repr in at most 80 characters, without secrets; the type alone of what JSON cannot hold."""
     if not is_json(value):
         return with_article(value)
-    text = " ".join(safe_repr(value).split())
-    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
+    # Text by text and before anything is cut: half a secret, or one with escapes, is not recognised.
+    text = redact(" ".join(safe_repr(_redacted(value, _MOST_LEVELS, [_MOST_PARTS])).split()))
+    return _cut(text, _LONGEST_VALUE)
+
+
+def to_bounded(text: str) -> str:
+    """What foreign code says of a value, in at most 200 characters, without secrets."""
+    return _cut(redact(text), _LONGEST_TEXT)
 
 
 def with_article(value: Value) -> str:
@@ -122,8 +135,32 @@ def to_path(parts: Sequence[str | int]) -> str:
     """`rows[1].price` of `("rows", 1, "price")`."""
     text = ""
     for part in parts:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
-    return text
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:  # a key that a model wrote may be anything
+            key = _cut(redact(part), _LONGEST_VALUE)
+            text += f".{key}" if text else key
+    return _cut(text, _LONGEST_TEXT)
+
+
+def _redacted(value: Value, levels: int, left: list[int]) -> Value:
+    """The beginning of a value, more than is shown of it, with no secret in it."""
+    left[0] -= 1
+    if left[0] < 0:
+        return "…"
+    if isinstance(value, str):
+        return redact(value[:_LONGEST_LOOK])
+    if levels == 0 or not isinstance(value, list | dict):
+        return value
+    if isinstance(value, list):
+        items = itertools.islice(cast("list[Value]", value), _MOST_PARTS)
+        return [_redacted(item, levels - 1, left) for item in items]
+    pairs = itertools.islice(cast("dict[str, Value]", value).items(), _MOST_PARTS)
+    return {_redacted(key, 0, left): _redacted(item, levels - 1, left) for key, item in pairs}
+
+
+def _cut(text: str, max_chars: int) -> str:
+    return text if len(text) <= max_chars else text[: max_chars - 1] + "…"
 
 
 def _article(name: str) -> str:

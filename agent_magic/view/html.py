@@ -45,6 +45,10 @@ _STATUS_COLOURS: dict[Status, str] = {
     "running": BLUE,
 }
 
+# Said on the element itself: Lab lets every `code` wrap, whatever its cell says.
+_NAME = f"{CODE};white-space:nowrap"
+_VALUE = f"{CODE};white-space:pre-wrap"
+
 
 def to_html(record: RunRecord, *, quiet: bool = False, detail: Detail = FULL) -> str:
     """A run as one `<div>`; `quiet` leaves header and answer."""
@@ -146,8 +150,8 @@ def _task(record: RunRecord) -> str:
     body = block(record["task"])
     variables = [
         [
-            code(words.one_line(f"@{variable['name']}", 40)),
-            wrap("code", CODE, escape(variable["description"])),
+            wrap("code", _NAME, escape(words.one_line(f"@{variable['name']}", 40))),
+            wrap("code", _VALUE, escape(variable["description"])),
         ]
         for variable in record["variables"]
     ]
@@ -212,12 +216,8 @@ def _arguments(arguments: dict[str, Json] | str, max_chars: int | None) -> str:
         return label("Arguments as written") + block(arguments, max_chars)
     rows = [
         [
-            wrap("code", f"{CODE};color:{GREY}", escape(words.one_line(name, 40))),
-            wrap(
-                "code",
-                f"{CODE};white-space:pre-wrap",
-                escape(words.cut(words.argument_text(value), max_chars)),
-            ),
+            wrap("code", f"{_NAME};color:{GREY}", escape(words.one_line(name, 40))),
+            wrap("code", _VALUE, escape(words.cut(words.argument_text(value), max_chars))),
         ]
         for name, value in arguments.items()
     ]

@@ -21,10 +21,8 @@ def to_text(record: RunRecord, *, quiet: bool = False, detail: Detail = FULL) ->
     lines = header(record)
     if not quiet:
         lines += ["", "Task", *indent(to_display(record["task"]))]
-        lines += [
-            f"{_INDENT}@{to_display(v['name'])}: {words.one_line(v['description'])}"
-            for v in record["variables"]
-        ]
+        for variable in record["variables"]:
+            lines += indent(to_display(f"@{variable['name']}: {variable['description']}"))
         lines += [f"{_INDENT}{words.one_line(image)}" for image in record["images"]]
         lines += ["", *_steps(record, detail)]
     if error := record["error"]:

@@ -149,7 +149,10 @@ def test_run_yields_these_events() -> None:
                 step_number=1,
                 result=ToolResult(
                     call=ToolCall(id="call_1", name="load_prices", arguments={"city": "Oslo"}),
-                    observation='The result is in the variable load_prices_1; refer to it as "@load_prices_1". It is a Prices: Prices(rows=3)',
+                    observation="""\
+The result is in the variable load_prices_1; refer to it as "@load_prices_1".
+Prices: Prices(rows=3)\
+""",
                     output="the prices",
                     bound_to="load_prices_1",
                     printed="reading Oslo\n",
@@ -165,7 +168,10 @@ def test_run_yields_these_events() -> None:
                     tool_results=(
                         ToolResult(
                             call=ToolCall(id="call_1", name="load_prices", arguments={"city": "Oslo"}),
-                            observation='The result is in the variable load_prices_1; refer to it as "@load_prices_1". It is a Prices: Prices(rows=3)',
+                            observation="""\
+The result is in the variable load_prices_1; refer to it as "@load_prices_1".
+Prices: Prices(rows=3)\
+""",
                             output="the prices",
                             bound_to="load_prices_1",
                             printed="reading Oslo\n",
@@ -243,7 +249,10 @@ def test_run_yields_these_events() -> None:
                                     call=ToolCall(
                                         id="call_1", name="load_prices", arguments={"city": "Oslo"}
                                     ),
-                                    observation='The result is in the variable load_prices_1; refer to it as "@load_prices_1". It is a Prices: Prices(rows=3)',
+                                    observation="""\
+The result is in the variable load_prices_1; refer to it as "@load_prices_1".
+Prices: Prices(rows=3)\
+""",
                                     output="the prices",
                                     bound_to="load_prices_1",
                                     printed="reading Oslo\n",

@@ -83,7 +83,7 @@ def test_object_is_bound_by_reference_and_described(output: Any) -> None:
     assert name == "look_1"
     assert state.base["look_1"] is output
     assert text.startswith(
-        f'The result is in the variable look_1; refer to it as "@look_1". It is a {type(output).__name__}'
+        f'The result is in the variable look_1; refer to it as "@look_1".\n{type(output).__name__}'
     )
 
 
@@ -95,7 +95,10 @@ def test_object_that_cannot_be_described_is_bound_all_the_same() -> None:
     text, name = observe(Broken(), "look", AgentState(), 8_000)
     assert (text, name) == snapshot(
         (
-            'The result is in the variable look_1; refer to it as "@look_1". It is a Broken: <Broken whose repr raised RuntimeError>',
+            """\
+The result is in the variable look_1; refer to it as "@look_1".
+Broken: <Broken whose repr raised RuntimeError>\
+""",
             "look_1",
         )
     )
@@ -110,7 +113,10 @@ def test_output_is_not_changed() -> None:
 def test_number_too_long_to_print_is_bound() -> None:
     assert observe(10**5_000, "power", AgentState(), 8_000) == snapshot(
         (
-            'The result is in the variable power_1; refer to it as "@power_1". It is a int: <int of about 5,000 digits>',
+            """\
+The result is in the variable power_1; refer to it as "@power_1".
+int: <int of about 5,000 digits>\
+""",
             "power_1",
         )
     )

@@ -136,15 +136,12 @@ def test_nothing_enters_memory_after_the_end() -> None:
     assert run.memory.steps == before
 
 
-def test_usage_begins_at_zero_and_becomes_unknown() -> None:
+def test_usage_is_unknown_before_the_first_reply_and_after_one_that_does_not_say() -> None:
     run = _run()
-    assert run.usage.to_dict() == {
-        "input_tokens": 0,
-        "output_tokens": 0,
-        "cached_tokens": 0,
-        "reasoning_tokens": 0,
-        "cost_usd": 0.0,
-    }
+    assert run.usage is None
+    reported = TokenUsage(input_tokens=3, output_tokens=2, cost_usd=0.5)
+    run.count_usage(reported)
+    assert run.usage == reported
     run.count_usage(None)
     assert run.usage == TokenUsage()
 

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import math
 
+import pytest
 from inline_snapshot import snapshot
 
 from agent_magic import ScriptedModel, ToolCallingAgent
+from agent_magic.core.errors import OptionError
 
 
 def told(**settings: object) -> str:
@@ -39,3 +41,18 @@ Sum up.
 State variables:
 - @prices: list, 2 items: [1.5, 2.5]\
 """)
+
+
+def test_previews_of_many_mentions_are_bounded_together() -> None:
+    model = ScriptedModel([ScriptedModel.final("x")])
+    values = {f"v{n:04}": "x" * 500 for n in range(300)}
+    ToolCallingAgent((), model).run("Sum up.", additional_args=values)
+    text = model.requests[0].messages[-1]["content"]
+    assert 20_000 < len(text) < 40_000
+    assert "@v0299: str, 500 characters" in text
+
+
+def test_task_must_be_text() -> None:
+    with pytest.raises(OptionError) as error:
+        ToolCallingAgent((), ScriptedModel([])).run(5)  # type: ignore[arg-type]
+    assert error.value.message == snapshot("The task is of type int. Give it as text.")

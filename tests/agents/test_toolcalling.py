@@ -545,7 +545,8 @@ def test_object_result_is_bound_and_described() -> None:
     agent = agent_of([calls(("top_rows", {"n": 2})), final("@top_rows_1")], top_rows, state={})
     result = agent.run("top")
     assert told(result)[0] == snapshot("""\
-The result is in the variable top_rows_1; refer to it as "@top_rows_1". It is a DataFrame, 2 rows × 1 columns
+The result is in the variable top_rows_1; refer to it as "@top_rows_1".
+DataFrame, 2 rows × 1 column
 columns price: int64
    price
 0      0
@@ -788,3 +789,35 @@ def _shown(messages: list[ChatMessage]) -> list[str]:
         f"{m.role}: {m.content or ''}{''.join(f' [{call.id} {call.name}]' for call in m.tool_calls)}{f' [{m.tool_call_id}]' if m.tool_call_id else ''}"
         for m in messages
     ]
+
+
+def test_long_list_is_kept_as_the_list_that_it_is() -> None:
+    seen: list[object] = []
+
+    def ids() -> list[int]:
+        """Give ids."""
+        return list(range(20_000))
+
+    def total(numbers: list[int]) -> int:
+        """Add up.
+
+        Args:
+            numbers: what to add
+        """
+        seen.append(numbers)
+        return sum(numbers)
+
+    model = ScriptedModel(
+        [
+            ScriptedModel.calls(("ids", {})),
+            ScriptedModel.calls(("total", {"numbers": "@obs_1"})),
+            ScriptedModel.calls(("peek", {"name": "obs_1", "start": 0, "length": 20})),
+            ScriptedModel.final("@obs_1"),
+        ]
+    )
+    agent = ToolCallingAgent([ids, total], model)
+    result = agent.run("Add them up.")
+    assert seen == [agent.state["obs_1"]]
+    assert result.value is agent.state["obs_1"]
+    assert result.actions[1].observations.endswith(str(sum(range(20_000))))
+    assert "[0, 1, 2, 3" in result.actions[2].observations

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+
 import pytest
 
 from agent_magic.core.redact import redact
@@ -84,3 +87,36 @@ def test_redact_replaces_every_occurrence(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("A_TOKEN", "first-secret")
     monkeypatch.setenv("B_PASSWORD", "second-secret")
     assert redact("first-secret second-secret first-secret") == "[redacted] [redacted] [redacted]"
+
+
+@pytest.mark.parametrize(
+    "name", ["DB_PASSWORD", "DB_PASS", "PGPASS_PW", "SSH_PASSPHRASE", "SERVICE_AUTH", "DB_PWD", "PIN_CODE"]
+)
+def test_values_of_other_secret_names_are_redacted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, "hunter2hunter2")
+    assert redact("it is hunter2hunter2.") == "it is [redacted]."
+
+
+def test_folder_of_the_shell_is_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PWD", "/data/ada")
+    assert redact("in /data/ada") == "in /data/ada"
+
+
+@pytest.mark.parametrize("write", [str, json.dumps, repr])
+def test_secret_is_found_inside_json_and_repr(write: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("Q_TOKEN", "ab\"cd\\ef'gh\nij é")
+    assert "cd" not in redact(
+        f"all: {write({'q': os.environ['Q_TOKEN']}) if write is not str else os.environ['Q_TOKEN']}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("postgres://bob:s3cretpw99@db/x", "postgres://[redacted]@db/x"),
+        ("sk_live_abcdefghijklmnop1234", "[redacted]"),
+        ("see https://example.org/a:b@c and a@b.c", "see https://example.org/a:b@c and a@b.c"),
+    ],
+)
+def test_addresses_with_passwords_and_payment_keys(text: str, expected: str) -> None:
+    assert redact(text) == expected

@@ -211,7 +211,7 @@ Series, (3,) int64
 def test_describe_wide_frame_within_its_length() -> None:
     frame = pd.DataFrame({f"column_{n}": range(1_000) for n in range(500)})
     description = describe(frame, 600)
-    assert description.shape == "1000 rows × 500 columns"
+    assert description.shape == "1,000 rows × 500 columns"
     assert len(description.preview) <= 600
 
 

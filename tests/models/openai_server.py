@@ -21,7 +21,8 @@ class Turn:
     body: Any = None
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
-    chunks: Sequence[dict[str, Any]] | None = None
+    chunks: Sequence[dict[str, Any] | str] | None = None
+    """Sent as JSON; a text is sent as it is."""
     end: Literal["done", "eof", "reset"] = "done"
     """How a stream ends: as it should, silently, or with the connection reset."""
     pause_s: float = 0.0
@@ -165,7 +166,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         for chunk in turn.chunks or ():
             time.sleep(turn.pause_s)
-            self._event(json.dumps(chunk))
+            self._event(chunk if isinstance(chunk, str) else json.dumps(chunk))
         if turn.end == "reset":
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.connection.close()

@@ -369,6 +369,82 @@ def test_one_model_is_asked_from_several_threads(server: OpenAIServer) -> None:
     assert got == ["Yes"] * 6
 
 
+# -- providers that do not stream --------------------------------------------------------------
+
+
+def streams_asked(server: OpenAIServer) -> list[bool]:
+    """For each request, whether a stream was asked for."""
+    return [received.body.get("stream", False) for received in server.received]
+
+
+def test_a_model_that_is_told_not_to_stream_yields_the_whole_alone(server: OpenAIServer) -> None:
+    calls = [{"id": "x", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}]
+    turn = reply("I add.", tool_calls=calls, finish_reason="tool_calls")
+    pieces = list(model_at(server, turn, stream=False).stream(ASK, tools=[ADD]))
+    assert pieces == [
+        ChatMessage(
+            role="assistant",
+            content="I add.",
+            tool_calls=(ToolCall(id="x", name="add", arguments='{"a": 1}'),),
+            finish_reason="tool_calls",
+        )
+    ]
+    assert [set(received.body) & {"stream", "stream_options"} for received in server.received] == [set()]
+
+
+@pytest.mark.parametrize("model_id", ["openai/tiny", "hosted_vllm/tiny", "mistral/tiny"])
+def test_a_server_that_ignores_stream_is_asked_once_more_and_remembered(
+    server: OpenAIServer, model_id: str
+) -> None:
+    model = model_at(server, reply("Yes"), model_id=model_id)
+    assert [streamed(model).content for _ in range(2)] == ["Yes", "Yes"]
+    assert streams_asked(server) == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        fault(400, "Unsupported value: 'stream' does not support true with this model.", param="stream"),
+        fault(400, "Your organization must be verified to stream this model."),
+        fault(400, "Cannot use tools with stream"),
+        fault(400, "tools are not supported in streaming mode"),
+        fault(422, "stream: Input should be False"),
+        fault(501, "streaming is not implemented"),
+    ],
+)
+def test_a_server_that_refuses_to_stream_is_asked_once_more_and_remembered(
+    server: OpenAIServer, refusal: Turn
+) -> None:
+    model = model_at(server, refusal, reply("Yes"))
+    assert [streamed(model, tools=[ADD]).content for _ in range(2)] == ["Yes", "Yes"]
+    assert streams_asked(server) == [True, False, False]
+    assert all("tools" in received.body for received in server.received)
+
+
+def test_a_refusal_that_only_mentions_streams_is_told_and_not_remembered(server: OpenAIServer) -> None:
+    refusal = fault(400, "Invalid schema for function 'stream': no parameters")
+    model = model_at(server, refusal, refusal, REFUSED)
+    failure = failure_of(model)
+    assert failure == snapshot(
+        Failure(
+            is_passing=False,
+            message="openai/tiny refused the request (400). Look at the model options and the tools' schemas. It says: Invalid schema for function 'stream': no parameters",
+        )
+    )
+    assert streamed(model).content == "Yes"
+    assert streams_asked(server) == [True, False, True]
+
+
+def test_an_error_in_place_of_a_stream_is_told(server: OpenAIServer) -> None:
+    model = model_at(server, Turn(body={"error": {"message": "loading"}}), fault(503, "loading"))
+    assert failure_of(model).message == snapshot("openai/tiny: its server failed (503). It says: loading")
+
+
+def test_a_stream_of_nothing_is_a_broken_reply_and_not_asked_again(server: OpenAIServer) -> None:
+    assert failure_of(model_at(server, Turn(chunks=[]))).is_passing
+    assert streams_asked(server) == [True]
+
+
 # -- what goes wrong ---------------------------------------------------------------------------
 
 
@@ -442,6 +518,70 @@ def test_the_failure_in_words(server: OpenAIServer, turn: Turn, message: str) ->
     assert failure_of(model_at(server, turn)).message == message
 
 
+@pytest.mark.parametrize(
+    ("chunks", "message"),
+    [
+        (
+            ["{not json"],
+            snapshot(
+                "openai/tiny gave a reply that could not be read. Look at the model's server, or at what stands before it. The fault: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"
+            ),
+        ),
+        (
+            [delta(content="he"), "[1, 2]"],
+            snapshot(
+                "openai/tiny gave a reply that could not be read. Look at the model's server, or at what stands before it. The fault: 'list' object has no attribute 'choices'"
+            ),
+        ),
+        (
+            ['{"error": {"message": "out of memory"}}'],
+            snapshot("openai/tiny: its server broke the reply off with an error. It says: out of memory"),
+        ),
+    ],
+)
+def test_a_stream_that_cannot_be_read_has_no_status(
+    server: OpenAIServer, chunks: list[Any], message: str
+) -> None:
+    failure = failure_of(model_at(server, Turn(chunks=chunks)))
+    assert failure == Failure(is_passing=True, message=message)
+
+
+@pytest.mark.parametrize(
+    ("model_id", "message"),
+    [
+        (
+            "openai/tiny",
+            snapshot(
+                "openai/tiny gave a reply that could not be read. Look at the model's server, or at what stands before it. The fault: Empty or invalid response from LLM endpoint. Received: '{not json'. Check the reverse proxy or model server configuration."
+            ),
+        ),
+        (
+            "hosted_vllm/tiny",
+            snapshot(
+                "hosted_vllm/tiny gave a reply that could not be read. Look at the model's server, or at what stands before it. The fault: Unable to get json response - Expecting property name enclosed in double quotes: line 1 column 2 (char 1), Original Response: {not json"
+            ),
+        ),
+        (
+            "mistral/tiny",
+            snapshot(
+                "mistral/tiny gave a reply that could not be read. Look at the model's server, or at what stands before it. The fault: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"
+            ),
+        ),
+    ],
+)
+def test_a_whole_reply_that_cannot_be_read_has_no_status(
+    server: OpenAIServer, model_id: str, message: str
+) -> None:
+    model = model_at(server, Turn(body="{not json"), model_id=model_id)
+    assert failure_of(model, is_stream=False) == Failure(is_passing=True, message=message)
+
+
+@pytest.mark.parametrize("model_id", ["openai/tiny", "mistral/tiny"])
+def test_a_stream_that_is_reset_is_a_failure_of_the_line(server: OpenAIServer, model_id: str) -> None:
+    model = model_at(server, Turn(chunks=[delta(content="he")], end="reset"), model_id=model_id)
+    assert failure_of(model).message.startswith(f"{model_id}: the connection failed or broke off.")
+
+
 def test_retry_after_is_handed_on(server: OpenAIServer) -> None:
     assert failure_of(model_at(server, fault(429, headers={"Retry-After": "7"}))).retry_after_s == 7.0
 
@@ -499,7 +639,7 @@ def test_no_key_names_the_variable(server: OpenAIServer, monkeypatch: pytest.Mon
     assert failure == snapshot(
         Failure(
             is_passing=False,
-            message="openai/tiny has no key. Set the environment variable OPENAI_API_KEY, or give the model option `api_key`.",
+            message="openai/tiny has no key. Set the environment variable OPENAI_API_KEY before Jupyter starts, or with getpass: os.environ['OPENAI_API_KEY'] = getpass.getpass()",
         )
     )
 
@@ -509,7 +649,7 @@ def test_an_unknown_provider_says_what_an_id_looks_like() -> None:
     assert failure == snapshot(
         Failure(
             is_passing=False,
-            message="opnai/gpt-4.1 names no provider that LiteLLM knows. Write provider/name, such as openai/gpt-4.1.",
+            message="opnai/gpt-4.1 names no provider that LiteLLM knows. Write provider/name, such as openai/gpt-4.1, or local for the embedded model.",
         )
     )
 
@@ -532,6 +672,33 @@ def test_a_parameter_that_is_refused_is_left_out_and_remembered(
     assert streamed(model, **asked).content == "Yes"
     assert [parameter in received.body for received in server.received] == [True, False, False]
     assert model.capabilities.tools is (parameter != "tools")
+
+
+def test_a_parameter_that_is_refused_to_several_threads_at_once_is_left_out_by_each(
+    server: OpenAIServer,
+) -> None:
+    refusal = fault(400, "Unsupported parameter: 'stop' is not supported with this model.")
+    refusal.pause_s = 0.3
+    model = model_at(server, refusal, refusal, REFUSED)
+    got: list[str | None] = []
+    threads = [
+        threading.Thread(target=lambda: got.append(streamed(model, stop=("Observation:",)).content))
+        for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert got == ["Yes", "Yes"]
+
+
+def test_a_refused_option_of_the_persons_own_is_told(server: OpenAIServer) -> None:
+    refusal = fault(400, "Unsupported parameter: 'stop' is not supported with this model.")
+    model = model_at(server, refusal, stop=["END"])
+    assert failure_of(model).message == snapshot(
+        "openai/tiny refused the request (400). Look at the model options and the tools' schemas. It says: Unsupported parameter: 'stop' is not supported with this model."
+    )
+    assert len(server.received) == 2
 
 
 def test_a_parameter_that_litellm_knows_to_be_refused_is_left_out(server: OpenAIServer) -> None:

@@ -92,7 +92,7 @@ def model() -> LocalModel:
         ("", [""]),
         ("(message read as @m)\n7", [7]),
         (
-            'The result is in the variable top_1; refer to it as "@top_1". It is a DataFrame, 2 rows',
+            'The result is in the variable top_1; refer to it as "@top_1".\nDataFrame, 2 rows',
             ["@top_1"],
         ),
         ('head … 9,000 characters cut; the whole is obs_1: peek(name="obs_1", start=0) … tail', ["@obs_1"]),
@@ -366,7 +366,7 @@ def test_interrupt_while_a_long_prompt_is_read_returns_at_once(again: bool):
     assert stopped - sent < 0.5
     if again:
         answered, n_tokens = after
-        assert (answered - stopped < 3, n_tokens) == (True, 1)
+        assert (answered - stopped < 12, n_tokens) == (True, 1)
     else:
         assert ended - stopped < 3
 

@@ -86,7 +86,7 @@ def test_any_other_exception_is_final(error: Exception) -> None:
         (
             StatusError(400, "litellm.BadRequestError: LLM Provider NOT provided. Pass in the LLM provider"),
             snapshot(
-                "open-ai/gpt names no provider that LiteLLM knows. Write provider/name, such as openai/gpt-4.1."
+                "open-ai/gpt names no provider that LiteLLM knows. Write provider/name, such as openai/gpt-4.1, or local for the embedded model."
             ),
         ),
         (

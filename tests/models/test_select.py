@@ -173,6 +173,47 @@ def test_a_malformed_id_says_where_it_stands() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("model_id", "fault"),
+    [
+        (
+            "local/xx",
+            snapshot("""\
+'local/xx' is not an embedded model. There is one: local, in full local/smollm2-135m.
+Write local, or for a server of your own openai/xx with the model option `api_base`.\
+"""),
+        ),
+        (
+            "local/",
+            snapshot("""\
+'local/' is not an embedded model. There is one: local, in full local/smollm2-135m.
+Write local, or for a server of your own openai/name with the model option `api_base`.\
+"""),
+        ),
+        (
+            "local/smollm2",
+            snapshot("""\
+'local/smollm2' is not an embedded model. There is one: local, in full local/smollm2-135m.
+Write local, or for a server of your own openai/smollm2 with the model option `api_base`.\
+"""),
+        ),
+    ],
+)
+def test_an_embedded_model_that_is_not_there_names_the_one_that_is(model_id: str, fault: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        choose_model(model_id, environ={})
+    assert caught.value.message == fault
+
+
+def test_an_embedded_model_that_is_not_there_says_where_it_stands() -> None:
+    with pytest.raises(OptionError) as caught:
+        choose_model(environ={"AGENT_MAGIC_MODEL": "local/xx"})
+    assert caught.value.message == snapshot("""\
+'local/xx' is not an embedded model (AGENT_MAGIC_MODEL names it). There is one: local, in full local/smollm2-135m.
+Write local, or for a server of your own openai/xx with the model option `api_base`.\
+""")
+
+
 def test_choosing_loads_no_provider_library() -> None:
     code = (
         "import sys; from agent_magic.models.select import choose_model; choose_model('openai/x');"

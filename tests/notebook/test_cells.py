@@ -576,3 +576,23 @@ def test_front_end_that_takes_input_sees_the_header_and_no_error(kernel):
             break
     assert reply["content"]["status"] == "ok"
     assert kernel.execute("bot.result.status").result == "'failed'"
+
+
+def test_as_says_nothing_when_it_takes_the_place_of_an_earlier_answer(cells):
+    cells.model(final("one"), final("two"))
+    cells.run("%%agent bot --model @m --as answer\nGo.")
+    assert "takes the place" not in cells.run("%%agent bot --as answer\nGo on.").text
+    assert cells["answer"] == "two"
+
+
+def test_as_says_that_it_hides_a_name_of_pythons(cells):
+    cells.model(final("one"))
+    shown = cells.run("%%agent bot --model @m --as list\nGo.").text
+    assert "! --as list hides Python's own list in this notebook; del list brings it back." in shown
+
+
+def test_help_option_shows_the_help_and_runs_nothing(cells):
+    done = cells.run("%%agent bot --help\nGo.")
+    assert done.error is None
+    assert done.text.startswith("%%agent [NAME] [options]")
+    assert "bot" not in cells

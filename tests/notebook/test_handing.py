@@ -162,7 +162,10 @@ def test_object_that_a_tool_returns_is_a_variable_of_the_notebook(asked):
     assert done.value is asked["make_2"]
     assert asked["make_1"] == "mine"
     assert model.requests[1].messages[-1]["content"] == snapshot(
-        'The result is in the variable make_2; refer to it as "@make_2". It is a Thing: a thing'
+        """\
+The result is in the variable make_2; refer to it as "@make_2".
+Thing: a thing\
+"""
     )
 
 

@@ -343,7 +343,7 @@ NAME is the variable that holds the agent [agent]; the same NAME goes on with th
 In the task, @name hands over a function (as a tool) or a variable; \\@name is plain text.
 
 Options [default]; those marked * hold for one cell, the others stay the agent's:
-  --tools NAME…           functions it may call, variables it may use; with or without @
+  --tools NAME…           functions it may call, variables it may use; given again, they replace these
   --state named|all       named: only names handed over; all: every variable of the notebook [named]
   --model ID              provider/name, local, or @m for a Model object m [see %agent models]
   --model-args k=v,…      passed to the model, such as temperature=0

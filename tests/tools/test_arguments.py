@@ -143,6 +143,76 @@ def test_arguments_read_numbers_for_number_and_union():
     )
 
 
+def test_arguments_read_json_in_a_text_as_the_container_it_is():
+    def plot(
+        x: list[int], opts: dict, rows: list[Row] | None = None, unique: set[int] | None = None
+    ) -> list[Any]:
+        """Plot."""
+        return [x, opts, rows, unique]
+
+    given = {"x": "[1, 2]", "opts": ' {"k": [1, "2"]}\n', "rows": '[{"price": "2.5"}]', "unique": "[3]"}
+    assert call(plot, **given) == [[1, 2], {"k": [1, "2"]}, [Row(2.5)], {3}]
+    assert notes_of(plot, **given) == snapshot(
+        (
+            "x: text read as JSON",
+            "opts: text read as JSON",
+            "rows: text read as JSON",
+            "rows[0].price: text '2.5' read as 2.5",
+            "unique: text read as JSON",
+        )
+    )
+    assert notes_of(plot, x=[1], opts={"k": "[1]"}) == ()
+
+
+def test_arguments_read_json_in_a_text_inside_a_list():
+    def plot(rows: list[Row]) -> list[Row]:
+        """Plot."""
+        return rows
+
+    assert call(plot, rows=[{"price": 1}, '{"price": 2}']) == [Row(1), Row(2)]
+    assert notes_of(plot, rows=['{"price": 2}']) == snapshot(("rows[0]: text read as JSON",))
+
+
+def test_arguments_read_references_in_a_text_that_is_json():
+    def plot(x: list[int], opts: dict) -> None:
+        """Plot."""
+
+    state = AgentState(DictState(k=7, array=np.arange(3)), opened=["k", "array"])
+    prepared = tool_from(plot).prepare({"x": '["@k"]', "opts": '{"a": "@array"}'}, state)
+    assert prepared.kwargs["x"] == [7]
+    assert prepared.kwargs["opts"]["a"] is state.lookup("array")
+    assert prepared.notes == snapshot(
+        ("x: text read as JSON", "x[0] read as @k", "opts: text read as JSON", "opts.a read as @array")
+    )
+
+
+def test_arguments_name_the_place_of_a_fault_in_a_text_that_is_json():
+    def plot(x: list[int], opts: dict[str, int]) -> None:
+        """Plot."""
+
+    assert error_of(plot, x='[1, "two"]', opts='{"a": null}') == snapshot(
+        "plot: argument 'x[1]' is 'two'; expected an integer; argument 'opts.a' is None; expected an integer. Call plot with {\"x\": <list of integer>, \"opts\": <object>}."
+    )
+
+
+def test_arguments_leave_json_alone_where_text_is_declared():
+    def keep(a: str, b: list[int] | str, c: Any, d: bytes) -> list[Any]:
+        """Keep."""
+        return [a, b, c, d]
+
+    assert call(keep, a="[1]", b="[1]", c='{"k": 1}', d="[1]") == ["[1]", "[1]", '{"k": 1}', b"[1]"]
+
+
+@pytest.mark.parametrize("x", ["[1, 2", "[1,]", "['a']", "{}", "1", '"[1]"', "[1] and more", "[NaN]", ""])
+def test_arguments_refuse_a_text_that_is_no_json_list(x):
+    def plot(x: list[Any]) -> None:
+        """Plot."""
+
+    assert error_of(plot, x=x) == (
+        f"plot: argument 'x' is {x!r}; expected a list of any. Call plot with {{\"x\": <list of any>}}."
+    )
+
+
 def test_arguments_leave_text_alone_where_text_is_declared():
     def keep(a: str, b: int | str, c: Any) -> list[Any]:
         """Keep."""
@@ -371,6 +441,76 @@ def test_arguments_show_at_most_three_faults_and_short_values():
 
     assert error_of(take, a="x" * 500, b="y\nz") == snapshot(
         'take: argument \'a\' is \'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…; expected an integer; argument \'b\' is \'y\\nz\'; expected an integer; argument \'c\' is missing; and 2 more faults. Call take with {"a": <integer>, "b": <integer>, "c": <integer>, "d": <integer>, "e": <integer>}.'
+    )
+
+
+def test_arguments_show_no_secret(monkeypatch):
+    def take(n: int, rows: list[int], box: dict[str, int], positive: Positive | None = None) -> None:
+        """Take."""
+
+    secret = 'quoted "and" long: ' + "s" * 100
+    monkeypatch.setenv("SHOP_API_KEY", secret)
+    key = "sk-" + "a" * 100
+    assert error_of(take, n=secret, rows=[key], box={"a": 1}) == snapshot(
+        'take: argument \'n\' is \'[redacted]\'; expected an integer; argument \'rows[0]\' is \'[redacted]\'; expected an integer. Call take with {"n": <integer>, "rows": <list of integer>, "box": <object>, "positive": <{"n": <integer>} or null, optional>}.'
+    )
+    assert error_of(take, n={secret: [key]}, rows=[1], box={key: key}) == snapshot(
+        "take: argument 'n' is {'[redacted]': ['[redacted]']}; expected an integer; argument 'box.[redacted]' is '[redacted]'; expected an integer. Call take with {\"n\": <integer>, \"rows\": <list of integer>, \"box\": <object>, \"positive\": <{\"n\": <integer>} or null, optional>}."
+    )
+    assert error_of(take, **{key: 1, "n": 1, "rows": [1], "box": {}}) == snapshot(
+        'take: there is no argument \'[redacted]\'. Call take with {"n": <integer>, "rows": <list of integer>, "box": <object>, "positive": <{"n": <integer>} or null, optional>}.'
+    )
+    assert error_of(
+        take,
+        n=["x", {"k": "-----BEGIN PRIVATE KEY-----" + "M" * 2_000 + "-----END PRIVATE KEY-----"}],
+        rows=[],
+        box={},
+    ) == snapshot(
+        'take: argument \'n\' is [\'x\', {\'k\': \'[redacted]\'}]; expected an integer. Call take with {"n": <integer>, "rows": <list of integer>, "box": <object>, "positive": <{"n": <integer>} or null, optional>}.'
+    )
+
+
+def test_arguments_show_no_secret_of_a_validator_and_bound_what_it_says():
+    @dataclass
+    class Login:
+        key: str
+
+        def __post_init__(self) -> None:
+            if self.key.startswith("sk-"):
+                raise ValueError(f"the key {self.key} has no place here")
+            raise KeyError(self.key * 100)
+
+    def enter(login: Any) -> None:
+        """Enter."""
+
+    enter.__annotations__["login"] = Login
+    assert error_of(enter, login={"key": "sk-" + "a" * 30}) == snapshot(
+        "enter: argument 'login' is {'key': '[redacted]'}; the key [redacted] has no place here. Call enter with {\"login\": <{\"key\": <string>}>}."
+    )
+    assert error_of(enter, login={"key": "wrong "}) == snapshot(
+        "enter: argument 'login' is {'key': 'wrong '}; KeyError: 'wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong wr…. Call enter with {\"login\": <{\"key\": <string>}>}."
+    )
+
+
+def test_notes_are_short_and_show_no_secret(monkeypatch):
+    monkeypatch.setenv("DOOR_PASSWORD", "4711471147114711")
+    assert notes_of(order, n="9" * 300) == snapshot(
+        (
+            "n: text '999999999999999999999999999999999999999999999999999999999999999999999999999999… read as 9999999999999999999999999999999999999999999999999999999999999999999999999999999…",
+        )
+    )
+    assert notes_of(order, n="4711471147114711") == snapshot(("n: text '[redacted]' read as [redacted]",))
+
+
+def test_arguments_bound_the_names_that_a_model_made_up():
+    def take(box: dict[str, int]) -> None:
+        """Take."""
+
+    assert error_of(take, box={"k" * 1_000: "x"}) == snapshot(
+        "take: argument 'box.kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk…' is 'x'; expected an integer. Call take with {\"box\": <object>}."
+    )
+    assert error_of(take, **{"n" * 100_000: 1, "box": {}}) == snapshot(
+        'take: there is no argument \'nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn…. Call take with {"box": <object>}.'
     )
 
 

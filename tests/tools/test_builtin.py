@@ -136,8 +136,8 @@ rows: characters 0 to 15 of 15.
 [1, {"a": "é"}]\
 """)
     assert peek(state, name="frame") == snapshot("""\
-frame: characters 0 to 61 of 61.
-DataFrame, 2 rows × 1 columns
+frame: characters 0 to 60 of 60.
+DataFrame, 2 rows × 1 column
 columns a: int64
    a
 0  1

@@ -7,6 +7,7 @@ from inline_snapshot import snapshot
 
 from agent_magic.core.messages import ToolExample
 from agent_magic.tools.callable_tool import tool_from
+from agent_magic.tools.decorator import tool
 from agent_magic.tools.examples import parse_example
 
 
@@ -65,12 +66,49 @@ def test_example_that_cannot_be_read_becomes_a_warning():
     assert [example.task for example in tool.to_schema().examples] == ["all good"]
     assert tool.warnings == snapshot(
         (
-            "Tool 'count': example 'no arrow here' is left out: it has no '->'. Write: task in words -> count(species=…)",
             "Tool 'count': example 'a call is missing -> species' is left out: what follows '->' is no call. Write: task in words -> count(species=…)",
             "Tool 'count': example 'no literal -> count(species=df.species)' is left out: 'df.species' is no literal. Write: task in words -> count(species=…)",
             "Tool 'count': example 'unknown name -> count(kind=\"Gentoo\")' is left out: there is no parameter 'kind'. Write: task in words -> count(species=…)",
             "Tool 'count': example 'too many -> count(\"a\", \"b\")' is left out: it has more values than there are parameters. Write: task in words -> count(species=…)",
             "Tool 'count': example '-> count(species=\"Gentoo\")' is left out: it has no task in words. Write: task in words -> count(species=…)",
+        )
+    )
+
+
+def test_prose_without_an_arrow_is_no_example():
+    def count(species: str) -> int:
+        """Count penguins.
+
+        Args:
+            species: which kind
+
+        Examples:
+            Counting all Gentoo penguins:
+
+            >>> count("Gentoo")
+            124
+
+            or those of another kind.
+        """
+        return 1
+
+    tool = tool_from(count)
+    assert (tool.description, tool.warnings, tool.to_schema().examples) == ("Count penguins.", (), ())
+
+
+def test_example_given_by_its_author_needs_an_arrow():
+    @tool(examples=["no arrow"])
+    def count(species: str) -> int:
+        """Count penguins.
+
+        Args:
+            species: which kind
+        """
+        return 1
+
+    assert tool_from(count).warnings == snapshot(
+        (
+            "Tool 'count': example 'no arrow' is left out: it has no '->'. Write: task in words -> count(species=…)",
         )
     )
 

@@ -7,9 +7,12 @@ import datetime as dt
 import decimal
 import enum
 import functools
+import importlib
 import json
 import math
+import os
 import pathlib
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Optional, TypedDict, Union
@@ -23,6 +26,7 @@ from pydantic import BaseModel, Field
 from agent_magic.core.errors import ToolDefinitionError
 from agent_magic.core.messages import ToolExample
 from agent_magic.tools.callable_tool import tool_from
+from agent_magic.tools.decorator import tool
 from agent_magic.tools.tool import Tool
 
 
@@ -630,6 +634,82 @@ def test_signature_of_a_builtin_takes_any_value():
     assert tool.to_schema().parameters == snapshot(
         {"type": "object", "properties": {"x": {}}, "required": ["x"], "additionalProperties": False}
     )
+
+
+def test_signature_of_a_library_function_warns_in_one_line():
+    assert tool_from(np.mean).warnings == snapshot(
+        (
+            "Tool 'mean' comes from numpy as it is; a wrapper with hints and a docstring would be understood better",
+        )
+    )
+    assert tool_from(np.sqrt, name="root").warnings == snapshot(
+        (
+            "Tool 'root' comes from numpy as it is; a wrapper with hints and a docstring would be understood better",
+        )
+    )
+    assert tool_from(functools.partial(np.mean, axis=0), name="column_means").warnings == snapshot(
+        (
+            "Tool 'column_means' comes from numpy as it is; a wrapper with hints and a docstring would be understood better",
+        )
+    )
+    assert tool_from(pd.DataFrame({"a": [1]}).head).warnings == ()
+    assert tool_from(math.sqrt).warnings == snapshot(
+        (
+            "Tool 'sqrt' comes from math as it is; a wrapper with hints and a docstring would be understood better",
+        )
+    )
+    assert tool_from("-".join).warnings == snapshot(
+        (
+            "Tool 'join' comes from Python as it is; a wrapper with hints and a docstring would be understood better",
+        )
+    )
+    assert tool_from(print).warnings == snapshot(
+        (
+            "Tool 'print' comes from Python as it is, without '*args'; a wrapper with hints and a docstring would be understood better",
+        )
+    )
+
+
+def test_signature_of_a_library_function_keeps_the_warnings_of_its_authors_examples():
+    mean = functools.partial(np.mean)
+    tool(examples=["no arrow"])(mean)
+    assert tool_from(mean, name="mean").warnings == snapshot(
+        (
+            "Tool 'mean' comes from numpy as it is; a wrapper with hints and a docstring would be understood better",
+            "Tool 'mean': example 'no arrow' is left out: it has no '->'. Write: task in words -> mean(a=…, axis=…, dtype=…, out=…, keepdims=…, where=…)",
+        )
+    )
+
+
+def test_signature_of_a_module_beside_the_notebook_is_the_authors_own(tmp_path, monkeypatch):
+    (tmp_path / "beside_tools.py").write_text('def rate(row):\n    "Rate."\n')
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    assert tool_from(importlib.import_module("beside_tools").rate).warnings == snapshot(
+        (
+            "Tool 'rate': parameter 'row' has no type hint, so any value is taken. Add one to its signature, e.g.  row: str",
+            "Tool 'rate': parameter 'row' has no description. Add to its docstring:  row: what it means",
+        )
+    )
+    sys.modules.pop("beside_tools")
+
+
+def test_signature_warns_when_no_argument_can_be_given():
+    def glue(*parts: str, **options: int) -> str:
+        """Glue."""
+        return ""
+
+    assert tool_from(math.gcd).warnings == snapshot(
+        (
+            "Tool 'gcd': no argument can be given, as '*integers' is not offered to the model. Wrap it in a function with named parameters, e.g.  def my_gcd(a: int, b: int): return gcd(a, b)",
+        )
+    )
+    assert tool_from(glue).warnings == snapshot(
+        (
+            "Tool 'glue': no argument can be given, as '*parts' and '**options' are not offered to the model. Give each value that it needs a parameter of its own",
+        )
+    )
+    assert tool_from(os.times).warnings == ()
 
 
 def test_signature_is_refused_when_python_knows_none():

@@ -209,6 +209,87 @@ Put it in a variable and give that name, or write a function with def\
 """)
 
 
+@pytest.mark.parametrize(
+    ("sources", "text"),
+    [
+        (
+            double,
+            snapshot("""\
+The tools are a function on its own, expected a list of functions.
+Write  [double]\
+"""),
+        ),
+        (
+            functools.partial(double, 1),
+            snapshot("""\
+The tools are a partial on its own, expected a list of functions.
+Write  [fn]\
+"""),
+        ),
+        (
+            Fixed(),
+            snapshot("""\
+The tools are a Fixed on its own, expected a list of functions.
+Write  [fixed]\
+"""),
+        ),
+        (
+            Fixed,
+            snapshot("""\
+The tools are a type on its own, expected a list of functions.
+Write  [Fixed]\
+"""),
+        ),
+        (
+            len,
+            snapshot("""\
+The tools are a builtin_function_or_method on its own, expected a list of functions.
+Write  [len]\
+"""),
+        ),
+        (
+            LiveTool(name="double", state=DictState(double=double)),
+            snapshot("""\
+The tools are a LiveTool on its own, expected a list of functions.
+Write  [double]\
+"""),
+        ),
+        (
+            "double",
+            snapshot("""\
+The tools are the text 'double', expected a list of functions.
+Write the function itself, in a list:  [double]\
+"""),
+        ),
+        (
+            "double the price",
+            snapshot("""\
+The tools are the text 'double the price', expected a list of functions.
+Write the function itself, in a list:  [fn]\
+"""),
+        ),
+        (
+            5,
+            snapshot("""\
+The tools are 5, expected a list of functions.
+Write  [fn], or [] for none\
+"""),
+        ),
+        (
+            None,
+            snapshot("""\
+The tools are None, expected a list of functions.
+Write  [fn], or [] for none\
+"""),
+        ),
+    ],
+)
+def test_toolbox_refuses_what_is_no_list(sources: Any, text: str):
+    with pytest.raises(ToolDefinitionError) as caught:
+        Toolbox(sources)
+    assert caught.value.message == text
+
+
 def test_toolbox_gives_live_tools_their_alias():
     state = DictState(double=double, one=Fixed(), ready=tool_from(square))
     toolbox = Toolbox(

@@ -1,0 +1,109 @@
+"""What is weak about a callable as a tool, in words for its author, each with the fix.
+
+It must not refuse anything: what cannot be a tool is an error of the reading.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+
+from agent_magic.core.values import Value
+from agent_magic.tools.parameter import MISSING, Parameter
+
+_STARS = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+
+
+def starred_names(raw: Iterable[inspect.Parameter]) -> list[str]:
+    """The parameters that take any number of values, as they are written: `*parts`, `**options`."""
+    return [_STARS[parameter.kind] + parameter.name for parameter in raw if parameter.kind in _STARS]
+
+
+def star_points(name: str, starred: Sequence[str], *, is_all: bool, is_own: bool) -> list[str]:
+    """That a model cannot fill `*args` and `**kwargs`.
+
+    Args:
+        name: The tool.
+        starred: Its parameters with stars.
+        is_all: There are no other parameters.
+        is_own: The author can change the function.
+    """
+    if not (is_all and starred):
+        return [
+            f"Tool {name!r}: parameter {parameter!r} is not offered to the model. "
+            f"Give each value that it needs a parameter of its own"
+            for parameter in starred
+        ]
+    given = "a=a, b=b" if starred[0].startswith("**") else "a, b"
+    fix = (
+        "Give each value that it needs a parameter of its own"
+        if is_own
+        else f"Wrap it in a function with named parameters, e.g.  def my_{name}(a: int, b: int): return {name}({given})"
+    )
+    verb = "is" if len(starred) == 1 else "are"
+    return [
+        f"Tool {name!r}: no argument can be given, as {_listed(starred)} {verb} not offered to the model. {fix}"
+    ]
+
+
+def library_point(name: str, library: str, starred: Sequence[str]) -> str:
+    """One line for a function that the author did not write and so cannot better."""
+    without = f", without {_listed(starred)}" if starred else ""
+    return f"Tool {name!r} comes from {library} as it is{without}; a wrapper with hints and a docstring would be understood better"
+
+
+def weak_points(
+    name: str,
+    text: str,
+    parameters: Iterable[Parameter],
+    described: Iterable[str],
+    raw: Mapping[str, inspect.Parameter],
+) -> list[str]:
+    """A line for each thing that a model is not told.
+
+    Args:
+        name: The tool.
+        text: Its description.
+        parameters: Those that a model may give.
+        described: The names that the docstring speaks of.
+        raw: All of the function's parameters.
+    """
+    warnings: list[str] = []
+    if not text:
+        warnings.append(
+            f"Tool {name!r} has no description. Give it a docstring whose first line says what it returns and when to use it"
+        )
+    for parameter in parameters:
+        if parameter.hint is MISSING:
+            warnings.append(
+                f"Tool {name!r}: parameter {parameter.name!r} has no type hint, so any value is taken. "
+                f"Add one to its signature, e.g.  {parameter.name}: str"
+            )
+        if text and not _is_described(parameter):
+            warnings.append(
+                f"Tool {name!r}: parameter {parameter.name!r} has no description. "
+                f"Add to its docstring:  {parameter.name}: what it means"
+            )
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in raw.values())
+    return warnings if takes_any else [*warnings, *_unknown_names(name, described, raw)]
+
+
+def _is_described(parameter: Parameter) -> bool:
+    own: Value = not parameter.is_by_reference and parameter.hint_schema.schema.get("description")
+    return bool(parameter.description or own)
+
+
+def _unknown_names(name: str, described: Iterable[str], known: Collection[str]) -> list[str]:
+    warnings: list[str] = []
+    for unknown in (given for given in described if given not in known):
+        near = get_close_matches(unknown, list(known), n=1, cutoff=0.5)
+        warnings.append(
+            f"Tool {name!r}: the docstring describes {unknown!r}, which is no parameter. "
+            + (f"Write {near[0]!r}" if near else "Take it out")
+        )
+    return warnings
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(repr(name) for name in names)
