@@ -558,7 +558,7 @@ def test_missing_key_is_told_by_its_variable(kernel):
     assert kernel.execute("%%agent bot --model @m --tools slow\nBegin.").result == "'first'"
     done = kernel.execute("%%agent bot --model openai/gpt-5\nDo it.", timeout_s=120)
     assert done.error.evalue == snapshot(
-        "bot gave no answer, its run failed: openai/gpt-5 has no key. Set the environment variable OPENAI_API_KEY, or give the model option `api_key`. (bot.result has every step)"
+        "bot gave no answer, its run failed: openai/gpt-5 has no key. Set the environment variable OPENAI_API_KEY before Jupyter starts, or with getpass: os.environ['OPENAI_API_KEY'] = getpass.getpass() (bot.result has every step)"
     )
     assert kernel.execute("[run.status for run in bot.runs]").result == "['answered', 'failed']"
     kernel.execute("last = ScriptedModel([final('next')])")
