@@ -5,7 +5,9 @@ It must not hold anything that one room's tests need alone, nor stand in for a c
 
 from __future__ import annotations
 
+import asyncio
 import builtins
+import gc
 import os
 import re
 import shutil
@@ -52,6 +54,15 @@ from traitlets.config import Config  # noqa: E402
 
 def pytest_unconfigure() -> None:
     shutil.rmtree(_SETTINGS, ignore_errors=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_event_loop_is_left_open() -> Iterator[None]:
+    """The Jupyter libraries keep a loop for the whole process; the tests' end is its end."""
+    yield
+    for loop in [each for each in gc.get_objects() if isinstance(each, asyncio.AbstractEventLoop)]:
+        if not loop.is_running() and not loop.is_closed():
+            loop.close()
 
 
 @pytest.fixture

@@ -171,7 +171,7 @@ class LocalModel(Model):
         try:
             if left_out:
                 yield MessageDelta(reasoning=left_out)
-            reader = CallReader() if request.schema else TextReader()
+            reader = CallReader(request.answers) if request.schema else TextReader()
             for piece in pieces:
                 if delta := reader.read(piece):
                     yield delta
@@ -226,6 +226,8 @@ class _Request:
     build: Callable[[_Attempt], str]
     attempts: Sequence[_Attempt]
     schema: Schema | None = None
+    answers: Sequence[Value] = ()
+    """What the answer may be, where the schema says so."""
     stop: Sequence[str] = ()
 
     @property
@@ -239,7 +241,8 @@ def _build_request(
 ) -> _Request:
     runs = split_runs(messages)
     own = [tool for tool in tools if tool.name != FINAL_ANSWER and tool.name not in _NEVER_OFFERED]
-    schema = _choose_schema(runs[-1] if runs else Run(task=""), own, tools)
+    run = runs[-1] if runs else Run(task="")
+    schema = _choose_schema(run, own, tools)
     if schema is not None:
         return _Request(
             build=lambda attempt: build_call_prompt(
@@ -247,6 +250,7 @@ def _build_request(
             ),
             attempts=_attempts(len(runs) - 1),
             schema=schema,
+            answers=find_answers(run.turns[-1].result) if _has_result(run) else (),
         )
     # At the step limit the last user message asks for an answer, and the run is the one before it.
     runs = runs[:-1] if kind == "final" and len(runs) > 1 else runs
@@ -274,7 +278,7 @@ def _attempts(n_earlier: int) -> list[_Attempt]:
 def _choose_schema(run: Run, own: Sequence[ToolSchema], tools: Sequence[ToolSchema]) -> Schema | None:
     """What may be written next, as the policy has it; None for a plain text."""
     final = next((tool for tool in tools if tool.name == FINAL_ANSWER), None)
-    if run.turns and not run.turns[-1].is_error:
+    if _has_result(run):
         # Without a `final_answer`, as a plain chat client asks, the answer is a text.
         return build_answer_schema(final, find_answers(run.turns[-1].result)) if final else None
     offered = own or ([final] if final else [])
@@ -282,6 +286,10 @@ def _choose_schema(run: Run, own: Sequence[ToolSchema], tools: Sequence[ToolSche
         return None
     words = parse_task_words(run.task, run.names) if own else parse_task_words("")
     return build_call_schema(offered, words)
+
+
+def _has_result(run: Run) -> bool:
+    return bool(run.turns) and not run.turns[-1].is_error
 
 
 def find_answers(result: str) -> list[Value]:

@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import re
 import uuid
+from collections.abc import Sequence
 
 from agent_magic.core.messages import ChatMessage, MessageDelta, TokenUsage, ToolCall, ToolCallDelta
+from agent_magic.core.values import Value
 from agent_magic.models.local_engine import Piece
 
 _CALL_HEAD = re.compile(r'\A\{"name": "([^"]+)", "arguments": ')
@@ -42,7 +44,13 @@ class TextReader:
 class CallReader:
     """`{"name": …, "arguments": …}` as it comes; the arguments are passed on as they grow."""
 
-    def __init__(self) -> None:
+    def __init__(self, answers: Sequence[Value] = ()) -> None:
+        """Read a call.
+
+        Args:
+            answers: What a value may be, where it is one of these: the engine writes 3.0 as 3.
+        """
+        self._answers = answers
         self._text = ""
         self._last = Piece()
         self._id = f"call_{uuid.uuid4().hex[:12]}"
@@ -76,12 +84,18 @@ class CallReader:
             call = json.loads(self._text)
         except ValueError:  # cut off by `max_tokens`
             return ChatMessage(role="assistant", content=self._text, usage=usage, finish_reason="length")
+        arguments = {name: self._as_offered(value) for name, value in call["arguments"].items()}
         return ChatMessage(
             role="assistant",
-            tool_calls=(ToolCall(id=self._id, name=call["name"], arguments=call["arguments"]),),
+            tool_calls=(ToolCall(id=self._id, name=call["name"], arguments=arguments),),
             usage=usage,
             finish_reason="tool_calls",
         )
+
+    def _as_offered(self, value: Value) -> Value:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        same = (answer for answer in self._answers if type(answer) in (int, float) and answer == value)
+        return next(same, value) if is_number else value
 
 
 def _to_usage(last: Piece) -> TokenUsage | None:

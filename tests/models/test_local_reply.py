@@ -57,3 +57,16 @@ def test_text_is_passed_on_and_stripped():
     deltas = [reader.read(Piece(text=text)) for text in (" Oslo", "", " it is.\n")]
     assert deltas == [MessageDelta(text=" Oslo"), None, MessageDelta(text=" it is.\n")]
     assert reader.message().content == "Oslo it is."
+
+
+def test_number_is_the_one_that_was_offered_whatever_its_form():
+    reader = CallReader([3.0, 42])
+    reader.read(Piece(text='{"name": "final_answer", "arguments": {"answer": 3}}'))
+    (call,) = reader.message().tool_calls
+    assert repr(call.arguments["answer"]) == "3.0"
+
+
+def test_true_is_not_taken_for_one():
+    reader = CallReader([1])
+    reader.read(Piece(text='{"name": "final_answer", "arguments": {"answer": true}}'))
+    assert reader.message().tool_calls[0].arguments == {"answer": True}
