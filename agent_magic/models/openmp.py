@@ -27,6 +27,7 @@ from agent_magic.models.pinned_wheel import (
 )
 
 NAME = "libgomp.so.1"
+_BY_HAND = "Install it: apt-get install libgomp1, or dnf install libgomp."
 _SOURCE = "pykdtree==1.4.3"  # the smallest wheel that has it: 0.5 MB
 
 
@@ -62,7 +63,7 @@ def provide_openmp(out: Out = print) -> None:
     if build is None:
         raise DownloadError(
             f"The engine needs {NAME}, which this system lacks, and there is none to fetch for {platform.machine()!r}.\n"
-            "Install it: apt-get install libgomp1, or dnf install libgomp."
+            + _BY_HAND
         )
     out(f"Fetching {NAME}, which this system lacks: 0.5 MB, in {build.wheel.file_name}, with pip …")
     fetch_openmp(build, _path(), out)
@@ -123,6 +124,7 @@ def _build(machine: str, *, wheel: str, library: str, member: str) -> _Build:
             file_name=f"pykdtree-1.4.3-cp311-cp311-manylinux2014_{machine}.manylinux_2_17_{machine}.{tag}.whl",
             sha256=wheel,
             member=f"pykdtree.libs/{member}",
+            instead=_BY_HAND,
             # The library does not depend on the Python that the wheel is for.
             pip_arguments=(
                 "--python-version=3.11",

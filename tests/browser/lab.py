@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from playwright._impl._driver import compute_driver_executable
 from playwright.sync_api import Browser, Page, sync_playwright
 
 SHOTS = Path(__file__).resolve().parents[2] / "shots"
@@ -52,6 +53,17 @@ LAB_SETTINGS = {
     "@jupyterlab/docmanager-extension/plugin": {"autosave": False},
 }
 CURRENT = "window.jupyterapp.shell.currentWidget"
+
+
+def find_fault() -> str:
+    """Why no browser can be driven here, with what to do; empty if one can."""
+    if not find_chromium():
+        return "no Chromium: install it (apt-get install chromium) or name one in CHROMIUM"
+    node, _ = compute_driver_executable()
+    driver = subprocess.run([node, "--version"], capture_output=True, text=True, check=False)
+    if driver.returncode:
+        return f"the browser's driver does not start; install what it lacks: {driver.stderr.strip()}"
+    return ""
 
 
 def find_chromium() -> str | None:

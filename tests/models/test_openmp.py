@@ -10,7 +10,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from agent_magic.models.openmp import NAME, build_for, fetch_openmp, is_missing, provide_openmp
-from agent_magic.models.pinned_wheel import CACHE_VARIABLE
+from agent_magic.models.pinned_wheel import CACHE_VARIABLE, DownloadError
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="other systems' engines bring their own runtime"
@@ -71,3 +71,18 @@ def test_nothing_is_fetched_where_the_system_has_a_runtime(
 
 def test_there_is_none_to_fetch_for_other_machines():
     assert [build_for(machine) for machine in ("s390x", "riscv64")] == snapshot([None, None])
+
+
+def test_without_a_registry_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    for name in ("PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_NO_INDEX"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PIP_RETRIES", "0")
+    build = build_for("x86_64")
+    assert build is not None
+    with pytest.raises(DownloadError) as error:
+        fetch_openmp(build, tmp_path / NAME, print)
+    first, *_, last = error.value.message.splitlines()
+    assert (first, last) == snapshot(('pip could not fetch pykdtree==1.4.3 (exit code 1):', 'Install it: apt-get install libgomp1, or dnf install libgomp.'))
+    assert list(tmp_path.iterdir()) == []
