@@ -84,5 +84,10 @@ def test_without_a_registry_it_says_what_to_install(tmp_path: Path, monkeypatch:
     with pytest.raises(DownloadError) as error:
         fetch_openmp(build, tmp_path / NAME, print)
     first, *_, last = error.value.message.splitlines()
-    assert (first, last) == snapshot(('pip could not fetch pykdtree==1.4.3 (exit code 1):', 'Install it: apt-get install libgomp1, or dnf install libgomp.'))
+    assert (first, last) == snapshot(
+        (
+            "pip could not fetch pykdtree==1.4.3 (exit code 1):",
+            "Install it: apt-get install libgomp1, or dnf install libgomp.",
+        )
+    )
     assert list(tmp_path.iterdir()) == []
