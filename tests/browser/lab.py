@@ -156,7 +156,7 @@ class Lab:
         """Open a notebook of the served folder and wait until it can be used."""
         self.page.goto(f"{self._address}/doc/tree/{notebook}?reset", wait_until="domcontentloaded")
         self.page.wait_for_function(f"window.jupyterapp && {CURRENT} && {CURRENT}.content", timeout=60_000)
-        self.page.evaluate(f"() => {CURRENT}.context.ready")
+        self._settle(f"{CURRENT}.context.ready")
         self.page.wait_for_selector(".jp-NotebookPanel .jp-Cell", timeout=60_000)
         if wait_for_kernel:
             self.page.wait_for_function(
@@ -211,7 +211,7 @@ class Lab:
 
     def command(self, name: str) -> None:
         """A command of JupyterLab's palette."""
-        self.page.evaluate("name => window.jupyterapp.commands.execute(name).then(() => null)", name)
+        self._settle(f"window.jupyterapp.commands.execute({name!r})")
 
     def save(self) -> None:
         """Save the notebook to its file."""
@@ -219,7 +219,14 @@ class Lab:
 
     def shut_down_kernel(self) -> None:
         """End the kernel; the page stays."""
-        self.page.evaluate(f"() => {CURRENT}.sessionContext.shutdown()")
+        self._settle(f"{CURRENT}.sessionContext.shutdown()")
+
+    def _settle(self, promise: str) -> None:
+        """Wait for a promise of the page; the page holds it, as one that only we wait for may be collected."""
+        self.page.evaluate(
+            f"() => {{ window.isSettled = false; window.awaited = Promise.resolve({promise}).then(() => {{ window.isSettled = true }}) }}"
+        )
+        self.page.wait_for_function("window.isSettled")
 
 
 def _free_port() -> int:
