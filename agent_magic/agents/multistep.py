@@ -319,7 +319,7 @@ class MultiStepAgent(ABC):
         except (GeneratorExit, KeyboardInterrupt):
             self._close(run, BY_PERSON)
             raise
-        except BaseException as bug:
+        except BaseException as bug:  # whatever it is: recorded, then raised with its traceback
             run.end(
                 "failed",
                 error=Fault(kind=type(bug).__name__, message=f"A fault of agent_magic itself: {bug!r}"),

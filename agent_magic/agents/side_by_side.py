@@ -124,7 +124,7 @@ def wait_for(
     take_off = on_interrupt(cancel_from_outside)
     try:
         return done.result()
-    except BaseException:
+    except BaseException:  # Ctrl-C above all: nobody waits for the task any more
         cancel_from_outside()
         raise
     finally:

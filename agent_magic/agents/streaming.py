@@ -42,7 +42,7 @@ def ask_model(
             return (yield from _ask_once(run, draft, messages, tools, kind))
         except (GenerationError, Interrupted):
             raise
-        except Exception as error:
+        except Exception as error:  # any fault out of a model is a failed call; the model says of what kind
             draft.forget_pieces()  # nothing of a broken reply counts
             failure = run.model.diagnose(error)
             delay_s = policy.next_delay(attempt, failure)

@@ -186,7 +186,7 @@ class LiteLLMModel(Model):
             yield from splitter.flush()
             whole = dataclasses.replace(builder.build(), usage=self._to_usage(reported_usage(stream)))
             yield cut_at(whole, stop)
-        except Exception as error:
+        except Exception as error:  # raised again, but for a server that does not stream
             if not holds_anything(builder.build()) and refuses_stream(error):
                 raise NotStreamedError from error
             raise
@@ -224,7 +224,7 @@ class LiteLLMModel(Model):
             request = self._build_request(messages, tools, stop, options, is_stream=is_stream)
             try:
                 return litellm.completion(**request)
-            except Exception as error:
+            except Exception as error:  # raised again, but for a parameter that the provider refuses
                 refused = find_refused_parameter(error, request)
                 # "No tools in a stream" is mended without the stream; the tools stay.
                 is_stream_at_fault = is_stream and refused != "stream_options" and refuses_stream(error)

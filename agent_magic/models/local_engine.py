@@ -172,7 +172,7 @@ def _load(weights: Path) -> Value:
     parameters.ui = False
     try:
         return xllamacpp.Server(parameters)
-    except Exception as error:
+    except Exception as error:  # the engine's own errors have no common type
         raise EngineError(
             f"the engine cannot load {str(weights)!r}: {str(error).rstrip('.')}. Check it: python -m agent_magic download"
         ) from error

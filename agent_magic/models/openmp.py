@@ -59,7 +59,7 @@ def provide_openmp(out: Out = print) -> None:
     """
     if not is_missing():
         return
-    build = _BUILDS.get(platform.machine())
+    build = build_for(platform.machine())
     if build is None:
         raise DownloadError(
             f"The engine needs {NAME}, which this system lacks, and there is none to fetch for {platform.machine()!r}.\n"
@@ -102,7 +102,7 @@ def _path() -> Path:
 
 @functools.cache
 def _is_ours_right(path: str) -> bool:
-    build = _BUILDS.get(platform.machine())
+    build = build_for(platform.machine())
     return build is not None and sha256_of(Path(path)) == build.sha256
 
 

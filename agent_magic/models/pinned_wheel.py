@@ -127,7 +127,7 @@ def _run(command: list[str], out: Out) -> tuple[int, str]:
             except subprocess.TimeoutExpired:
                 waited_s += _SIGN_OF_LIFE_S
                 out(f"  … still fetching, {waited_s} s")
-            except BaseException:
+            except BaseException:  # Ctrl-C above all: pip must not go on behind
                 process.kill()
                 raise
             else:
