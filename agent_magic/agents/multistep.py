@@ -1,6 +1,6 @@
-"""The life of a run: steps, limits, interrupts and the end, whatever one step does.
+"""MultiStepAgent: an agent as it is defined, and how it is run, looked at and steered.
 
-It must not draw, print or log; it yields events, and never from a `finally`.
+It must not draw, print or log; a run yields events, and never from a `finally`.
 """
 
 from __future__ import annotations
@@ -8,139 +8,165 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
-import threading
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
 
+from agent_magic.agents.definition import AgentDefinition, at_least_one
+from agent_magic.agents.drafts import StepDraft
+from agent_magic.agents.history import RunHistory
+from agent_magic.agents.log import logged
 from agent_magic.agents.loop import take_steps
-from agent_magic.agents.run import BY_PERSON, CallIds, Run, StepDraft
+from agent_magic.agents.meter import Meter
+from agent_magic.agents.moment import Composed, Moment
+from agent_magic.agents.preview import Preview, preview_next, preview_sent
+from agent_magic.agents.resuming import drop_last_run, origin_of, resumed_task
+from agent_magic.agents.run import BY_PERSON, Origin, Run
 from agent_magic.agents.side_by_side import THREADS
 from agent_magic.agents.task import build_task
+from agent_magic.agents.tracing import Blame, blame
 from agent_magic.core.errors import OptionError
 from agent_magic.core.events import Event, RunEnded, RunStarted
 from agent_magic.core.memory import AgentMemory
-from agent_magic.core.messages import ChatMessage
+from agent_magic.core.messages import ChatMessage, RequestKind, TokenUsage
 from agent_magic.core.result import RunResult
-from agent_magic.core.state import AgentState, DictState, State, is_usable_name
-from agent_magic.core.steps import Fault, RunStep
+from agent_magic.core.settings import SettingChange, SummaryMode
+from agent_magic.core.state import AgentState
+from agent_magic.core.steps import Fault, TaskStep
 from agent_magic.core.values import Value
-from agent_magic.models.model import Model
-from agent_magic.models.select import choose_model
-from agent_magic.tools.builtin import FINAL_ANSWER, make_peek
-from agent_magic.tools.tool import Tool
-from agent_magic.tools.toolbox import Source, Toolbox
 
 
-class MultiStepAgent(ABC):
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What a run is given by whoever starts it."""
+
+    task: str | None
+    images: Sequence[Value] | None
+    additional_args: Mapping[str, Value] | None
+    variables: Mapping[str, Value] | None
+
+
+class MultiStepAgent(AgentDefinition, ABC):
     """An agent: tools, a model and settings. Each `run` is an object of its own.
 
     Runs of one agent may overlap, from threads too: each works on the memory as it stood at its
     start, and they are joined in, whole, in order of ending.
     """
 
-    def __init__(
-        self,
-        tools: Iterable[Source] = (),
-        model: Model | str | None = None,
-        *,
-        name: str = "agent",
-        description: str = "",
-        instructions: str = "",
-        max_steps: int = 20,
-        max_tool_threads: int = 128,
-        state: State | Mapping[str, Value] | AgentState | None = None,
-    ) -> None:
-        """Define the agent; no model is asked.
+    _history: RunHistory
 
-        Args:
-            tools: Functions, other callables and `Tool`s.
-            model: A `Model`, a LiteLLM id `provider/name`, `"local"` for the embedded model, or
-                None to choose one as the documentation says.
-            name: An identifier.
-            description: What the agent is for, in a line.
-            instructions: Added to the system prompt.
-            max_steps: Steps that a run may make, at least 1.
-            max_tool_threads: Calls of one turn that run side by side, at least 1.
-            state: Names that the model can refer to, with their live values.
-
-        Raises:
-            DefinitionError: A name, a limit or a tool that cannot be.
-        """
-        if not is_usable_name(name):
-            raise OptionError(
-                f"{name!r} is no name for an agent. Give an identifier that is no keyword, such as 'analyst'."
-            )
-        self.name = name
-        self.description = description
-        self.instructions = instructions
-        self.max_steps = _at_least_one("max_steps", max_steps)
-        self.max_tool_threads = _at_least_one("max_tool_threads", max_tool_threads)
-        self._model: Model | None = None
-        if model is not None:
-            self.model = model if isinstance(model, Model) else choose_model(model).model
-        self.toolbox = Toolbox(tools)
-        self.state = _to_agent_state(state)
-        self.runs: list[RunResult] = []
-        """Results of the runs in memory, in order of ending."""
-        self._memory = AgentMemory()
-        self._history: list[RunStep] = []
-        self._active: list[Run] = []
-        self._last: Run | None = None
-        self._call_ids = CallIds()
-        self._n_changes = 0  # of the history; a run that ends finds out by it whether others joined in
-        self._lock = threading.RLock()
+    def __new__(cls, *_args: Value, **_options: Value) -> Self:
+        """An agent that remembers nothing yet; how it is defined is `AgentDefinition`'s business."""
+        agent = super().__new__(cls)
+        agent._history = RunHistory()
+        return agent
 
     # -- what each kind of agent fills in ------------------------------------------------------
 
     @abstractmethod
-    def act(self, run: Run, draft: StepDraft) -> Generator[Event, None, None]:
+    def act(self, run: Run, moment: Moment, draft: StepDraft) -> Generator[Event, None, None]:
         """One step: ask the model, do what it says, put all of it into `draft`."""
 
     @abstractmethod
-    def final_request(self, run: Run) -> str:
-        """The message that asks for an answer when the steps are used up."""
+    def compose(self, moment: Moment, kind: RequestKind) -> Composed:
+        """The request that is made at this moment; the memory's system prompt is put in."""
 
     @abstractmethod
-    def read_last_answer(self, message: ChatMessage) -> Value:
-        """The answer in the reply to that message; None if there is none."""
+    def read_last_answer(self, run: Run, message: ChatMessage) -> Value:
+        """The answer in the reply to the request at the step limit; None if there is none.
+
+        Raises:
+            StepError: It is not of the type that was asked for.
+        """
 
     def __repr__(self) -> str:
         return (
             f"<{type(self).__name__} {self.name!r}: {len(self.tools)} tools, {len(self.runs)} runs in memory>"
         )
 
-    # -- running ------------------------------------------------------------------------------
-
-    @property
-    def model(self) -> Model:
-        """The model; an agent that was given none chooses one when it is first needed."""
-        if self._model is None:
-            self._model = choose_model(None).model
-        return self._model
-
-    @model.setter
-    def model(self, model: Model) -> None:
-        self._model = model
-
-    @property
-    def has_model(self) -> bool:
-        """Whether a model was given or chosen yet."""
-        return self._model is not None
-
-    @property
-    def tools(self) -> dict[str, Tool]:
-        """The tools as they are now, by name."""
-        return self.toolbox.current()
+    # -- what it remembers ---------------------------------------------------------------------
 
     @property
     def memory(self) -> AgentMemory:
         """The memory of the run started last; after its end, of all runs joined in."""
-        return self._memory
+        return self._history.memory
+
+    @memory.setter
+    def memory(self, memory: AgentMemory) -> None:
+        self._history.replace(memory)
+
+    @property
+    def runs(self) -> list[RunResult]:
+        """Results of the runs in memory, in order of ending."""
+        return self._history.results
 
     @property
     def result(self) -> RunResult | None:
         """The result of the run that ended last."""
         return self.runs[-1] if self.runs else None
+
+    @property
+    def usage(self) -> TokenUsage:
+        """Of all runs in memory added up."""
+        usages = [result.usage for result in self.runs]
+        return sum(usages[1:], usages[0]) if usages else TokenUsage()
+
+    def write_memory_to_messages(self, *, summary_mode: bool = False) -> list[ChatMessage]:
+        """The messages of the memory, in the normal or the summary view."""
+        return self.memory.to_messages(summary_mode=summary_mode)
+
+    def reset(self) -> None:
+        """Forget all runs; variables and tools stay."""
+        self._history.forget(self.state)
+
+    def blame(self, name: str) -> tuple[Blame, ...]:
+        """Which steps changed the variable `name`, newest first."""
+        return blame(name, self.runs)
+
+    def preview(
+        self,
+        step: int | None = None,
+        *,
+        summary_mode: SummaryMode | None = None,
+        kind: RequestKind = "act",
+        task: str | None = None,
+    ) -> Preview:
+        """Exactly what the model is sent: in the next call, or in a past one of the last run.
+
+        Args:
+            step: The number of a step that was made; None for the next call.
+            summary_mode: Another setting than the one that holds, or held.
+            kind: The request for an action, for a plan, or for the last answer at the step limit.
+            task: Of a run that is not started yet.
+
+        Raises:
+            OptionError: No such request was made, or no such kind or mode.
+        """
+        _check_choice("kind", kind, ("act", "plan", "final"))
+        if summary_mode is not None:
+            _check_choice("summary_mode", summary_mode, ("plan", "all", "off"))
+        run = self._history.last
+        if step is not None:
+            if run is None:
+                raise OptionError("No run was made yet, so there is no past request. Leave the step out.")
+            return preview_sent(
+                self._history.memory_of(run.run_id),
+                run.model,
+                run_id=run.run_id,
+                step_number=step,
+                kind=kind,
+                summary_mode=summary_mode,
+            )
+        is_active = run is not None and run.result is None
+        if run is None or not is_active or task is not None:
+            moment, run_id = self._resting_moment(task), None
+        else:
+            moment, run_id = self._copied_moment(run), run.run_id
+        moment.summary_mode = summary_mode or moment.summary_mode
+        return preview_next(self, moment, kind, run_id=run_id)
+
+    # -- running -------------------------------------------------------------------------------
 
     def run(
         self,
@@ -167,11 +193,7 @@ class MultiStepAgent(ABC):
         run = self._start(
             task, reset=reset, images=images, additional_args=additional_args, max_steps=max_steps
         )
-        # Ctrl-C between two events reaches this line, not the generator: closing tells it.
-        with contextlib.closing(self._drive(run)) as events:
-            for _ in events:
-                pass
-        return _ended(run)
+        return self._finish(run)
 
     def stream(
         self,
@@ -236,35 +258,113 @@ class MultiStepAgent(ABC):
         try:
             await done
         except asyncio.CancelledError:
-            reason = "The task that awaited the run was cancelled."
-            run.interrupt(reason)
             # A model or a tool that cannot be stopped ends behind; its results are not used.
-            self._close(run, reason)
+            self._history.close(run, "The task that awaited the run was cancelled.", self.state)
             raise
         return _ended(run)
 
+    def resume(
+        self,
+        correction: str | None = None,
+        *,
+        images: Sequence[Value] | None = None,
+        additional_args: Mapping[str, Value] | None = None,
+        max_steps: int | None = None,
+    ) -> RunResult:
+        """Go on with the last run, which ended without an answer; what was done is not done again.
+
+        It gets as many steps, and the same budgets, again.
+
+        Args:
+            correction: What the model is told; None for a word to go on.
+            images: As for `run`.
+            additional_args: As for `run`.
+            max_steps: How many more steps, instead of the agent's own limit.
+
+        Raises:
+            KeyboardInterrupt: As from `run`.
+            OptionError: There is no run to resume, or it was answered.
+        """
+        return self._finish(
+            self._restart(correction, images=images, additional_args=additional_args, max_steps=max_steps)
+        )
+
+    def stream_resume(
+        self,
+        correction: str | None = None,
+        *,
+        images: Sequence[Value] | None = None,
+        additional_args: Mapping[str, Value] | None = None,
+        max_steps: int | None = None,
+        variables: Mapping[str, Value] | None = None,
+    ) -> Generator[Event, None, RunResult]:
+        """The events of a resumed run; the arguments are those of `resume` and `stream`."""
+        run = self._restart(
+            correction,
+            images=images,
+            additional_args=additional_args,
+            max_steps=max_steps,
+            variables=variables,
+        )
+        return self._drive(run)
+
+    def retry(self, *, max_steps: int | None = None) -> RunResult:
+        """Do the last task anew, as if its run had not been; its steps are dropped, `memory.undo()` brings them back.
+
+        Raises:
+            KeyboardInterrupt: As from `run`.
+            OptionError: There is no run.
+        """
+        return self._finish(self._again(max_steps))
+
+    def stream_retry(self, *, max_steps: int | None = None) -> Generator[Event, None, RunResult]:
+        """The events of a retried run."""
+        return self._drive(self._again(max_steps))
+
+    # -- steering ------------------------------------------------------------------------------
+
     def interrupt(self, reason: str = BY_PERSON) -> None:
         """End all active runs of this agent, from any thread; their status is `interrupted`."""
-        for run in list(self._active):
+        for run in list(self._history.active):
             run.interrupt(reason)
 
     def note_interrupt(self) -> None:
         """As `interrupt`, for a signal handler: only a flag is set, and nothing that waits is woken."""
-        for run in self._active:
+        for run in self._history.active:
             run.is_signalled = True
 
-    def reset(self) -> None:
-        """Forget all runs; variables and tools stay."""
-        with self._lock:
-            self._n_changes += 1
-            if not self._active:  # the calls of a run that goes on will stand beside those of later ones
-                self._call_ids = CallIds()
-            self._history.clear()
-            self.runs.clear()
-            self._memory = AgentMemory(self._memory.system_prompt.text)
-            self.state.close_names()
+    def pause(self) -> None:
+        """Let runs wait before their next call, until `unpause`."""
+        self._settings.update(is_paused=True)
 
-    # -- the life of a run --------------------------------------------------------------------
+    def unpause(self) -> None:
+        """Let runs go on."""
+        self._settings.update(is_paused=False)
+
+    def replan_now(self) -> None:
+        """Have a plan made before the next step of the runs that go on, whatever the interval."""
+        self._settings.note(SettingChange(name="replan_now", old=False, new=True))
+
+    # -- the life of a run ---------------------------------------------------------------------
+
+    def moment_of(self, run: Run) -> Moment:
+        """Where a run is now, on its own memory."""
+        return Moment(
+            memory=run.memory,
+            state=run.state,
+            model=run.model,
+            meter=run.meter,
+            step_number=run.step_number,
+            max_steps=run.max_steps,
+            summary_mode=run.values.summary_mode,
+            has_plan=run.plan is not None,
+            is_first_request=run.step_number == run.first_step,
+            own_tools=run.own_tools,
+        )
+
+    def plan_handover(self) -> str:
+        """The user message after a plan."""
+        return self._prompts.render("plan_handover", {})
 
     def _start(
         self,
@@ -276,36 +376,80 @@ class MultiStepAgent(ABC):
         max_steps: int | None,
         variables: Mapping[str, Value] | None = None,
     ) -> Run:
-        limit = self.max_steps if max_steps is None else _at_least_one("max_steps", max_steps)
-        if not isinstance(task, str):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may not be typed
-            raise OptionError(f"The task is of type {type(task).__name__}. Give it as text.")
-        if not task.strip():
-            raise OptionError("The task is empty. Say what the agent is to find out or do.")
-        with self._lock:
+        limit = None if max_steps is None else at_least_one("max_steps", max_steps)
+        _check_task(task)
+        with self._history.lock:
             if reset:
                 self.reset()
-            state = self.state.fork(extra=additional_args, opened=variables or ())
-            step = build_task(task, images, {**(variables or {}), **(additional_args or {})}, state)
-            # The system prompt depends on what the model can do, and finding out may take seconds:
-            # the first step puts it in, when the run is on the screen already.
-            memory = AgentMemory(self._memory.system_prompt.text, self._history)
-            run = Run(
-                agent_name=self.name,
-                model=self.model,
-                memory=memory,
-                state=state,
-                task=step,
-                max_steps=limit,
-                call_ids=self._call_ids,
-            )
-            run.n_changes = self._n_changes
-            self._memory = memory
-            self._last = run
+            return self._enter(_Given(task, images, additional_args, variables), limit, None)
+
+    def _restart(
+        self,
+        correction: str | None,
+        *,
+        images: Sequence[Value] | None = None,
+        additional_args: Mapping[str, Value] | None = None,
+        max_steps: int | None = None,
+        variables: Mapping[str, Value] | None = None,
+    ) -> Run:
+        limit = None if max_steps is None else at_least_one("max_steps", max_steps)
+        if correction is not None:
+            _check_task(correction)
+        with self._history.lock:
+            origin = origin_of(self.result, self.runs)
+            return self._enter(_Given(correction, images, additional_args, variables), limit, origin)
+
+    def _again(self, max_steps: int | None) -> Run:
+        limit = None if max_steps is None else at_least_one("max_steps", max_steps)
+        with self._history.lock:
+            task = drop_last_run(self.memory, self.result, self.runs)
+            return self._make_run(task, self.state.fork(), limit, None)
+
+    def _enter(self, given: _Given, limit: int | None, origin: Origin | None) -> Run:
+        state = self.state.fork(extra=given.additional_args, opened=given.variables or ())
+        told = {**(given.variables or {}), **(given.additional_args or {})}
+        step = None
+        if given.task is not None or told or given.images:
+            task = given.task or self._resume_words(limit)
+            step = build_task(task, given.images, told, state)
+        if origin is not None:
+            step = resumed_task(step, origin, lambda: self._resume_words(limit))
+        assert step is not None
+        return self._make_run(step, state, limit, origin)
+
+    def _make_run(self, step: TaskStep, state: AgentState, limit: int | None, origin: Origin | None) -> Run:
+        # The system prompt depends on what the model can do, and finding out may take seconds:
+        # the first step puts it in, when the run is on the screen already.
+        run = Run(
+            agent_name=self.name,
+            model=self.model,
+            memory=self._history.fork(),
+            state=state,
+            settings=self._settings,
+            task=step,
+            max_steps=limit,
+            call_ids=self._history.call_ids,
+            origin=origin,
+        )
+        self._history.enter(run)
         return run
 
+    def _resume_words(self, limit: int | None) -> str:
+        why = self.result.status if self.result else "failed"
+        return self._prompts.render("resume", {"why": why, "remaining_steps": limit or self.max_steps})
+
+    def _finish(self, run: Run) -> RunResult:
+        # Ctrl-C between two events reaches this line, not the generator: closing tells it.
+        with contextlib.closing(self._drive(run)) as events:
+            for _ in events:
+                pass
+        return _ended(run)
+
     def _drive(self, run: Run) -> Generator[Event, None, RunResult]:
-        with self._lock:
-            self._active.append(run)
+        return logged(run.run_id, self.name, self._events(run))
+
+    def _events(self, run: Run) -> Generator[Event, None, RunResult]:
+        self._history.begin(run)
         try:
             run.add(run.task)
             yield RunStarted(
@@ -317,7 +461,7 @@ class MultiStepAgent(ABC):
             )
             yield from take_steps(run, self)
         except (GeneratorExit, KeyboardInterrupt):
-            self._close(run, BY_PERSON)
+            self._history.close(run, BY_PERSON, self.state)
             raise
         except BaseException as bug:  # whatever it is: recorded, then raised with its traceback
             run.end(
@@ -326,60 +470,45 @@ class MultiStepAgent(ABC):
             )
             raise
         finally:
-            self._join(run)
+            self._history.join(run, self.state)
         result = _ended(run)
         yield RunEnded(result=result)
         return result
 
-    def _close(self, run: Run, reason: str) -> None:
-        run.interrupt(reason)  # whatever still runs behind learns that nobody waits for it
-        run.end_interrupted(reason)
-        self._join(run)
+    def _copied_moment(self, run: Run) -> Moment:
+        """Where a run is now, on copies that may be changed."""
+        moment = self.moment_of(run)
+        moment.memory, moment.state, moment.own_tools = run.memory.fork(), run.state.copy(), {}
+        moment.summary_mode = self.summary_mode
+        return moment
 
-    def _join(self, run: Run) -> None:
-        """Take an ended run's steps into the agent's memory, once."""
-        with self._lock:
-            if run not in self._active:
-                return
-            if run.result is None:  # a second Ctrl-C came while the first was being recorded
-                run.end_interrupted(BY_PERSON)
-            self._active.remove(run)
-            overlapped = run is not self._last or run.n_changes != self._n_changes
-            self._n_changes += 1
-            self._history.extend(run.steps)
-            self.runs.append(_ended(run))
-            self.state.join(run.state)
-            if overlapped and self._last is not None and self._last.result is not None:
-                self._memory = AgentMemory(run.memory.system_prompt.text, self._history)
-
-    def _offered(self, state: AgentState) -> dict[str, Tool]:
-        """The tools as they are now, and the two of our own.
-
-        `peek` is offered from the moment that something was cut, at the end of the list, so that
-        the part of a request that a provider has cached stays the same.
-        """
-        tools = {**self.toolbox.current()}
-        tools.setdefault(FINAL_ANSWER.name, FINAL_ANSWER)
-        if state.has_kept and "peek" not in tools:
-            tools["peek"] = make_peek(state)
-        return tools
+    def _resting_moment(self, task: str | None) -> Moment:
+        """Where a run would be that started now."""
+        memory, state = self._history.fork(), self.state.copy()
+        if task is not None:
+            memory.append(build_task(task, None, {}, state))
+        return Moment(
+            memory=memory,
+            state=state,
+            model=self.model,
+            meter=Meter(self.model),
+            step_number=1,
+            max_steps=self.max_steps,
+            summary_mode=self.summary_mode,
+            has_plan=False,
+        )
 
 
-def _to_agent_state(state: State | Mapping[str, Value] | AgentState | None) -> AgentState:
-    if isinstance(state, AgentState):
-        return state
-    if state is None:
-        return AgentState()
-    # Names that a person hands over in Python are given by name: all of them are open.
-    if isinstance(state, Mapping) and not isinstance(state, DictState):
-        state = DictState(state)
-    return AgentState(state, scope="all")
+def _check_task(task: Value) -> None:
+    if not isinstance(task, str):
+        raise OptionError(f"The task is of type {type(task).__name__}. Give it as text.")
+    if not task.strip():
+        raise OptionError("The task is empty. Say what the agent is to find out or do.")
 
 
-def _at_least_one(what: str, value: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:  # pyright: ignore[reportUnnecessaryIsInstance] - callers may not be typed
-        raise OptionError(f"{what}={value!r} is not allowed. Give a whole number of at least 1.")
-    return value
+def _check_choice(what: str, value: Value, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise OptionError(f"{what}={value!r} is not allowed. Give one of: {', '.join(map(repr, choices))}.")
 
 
 def _ended(run: Run) -> RunResult:

@@ -5,6 +5,9 @@ It must not change the output.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
+from agent_magic.core.messages import ImagePart
 from agent_magic.core.state import AgentState
 from agent_magic.core.text import SHORTEST_CUT, strip_control, truncate
 from agent_magic.core.values import Value, describe, is_text_like, to_text
@@ -24,23 +27,43 @@ def observation_budget(context_window: int | None) -> int:
     )
 
 
-def observe(output: Value, tool_name: str, state: AgentState, budget: int) -> tuple[str, str | None]:
-    """What the model is told of an output, and the name it was bound to.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """What a model is told of an output, and where the output is kept."""
+
+    text: str
+    bound_to: str | None = None
+    """The variable that an object was bound to."""
+    kept_as: str | None = None
+    """The `obs_N` that holds the whole, if the text is cut."""
+    images: tuple[ImagePart, ...] = ()
+    """The output itself, if it is a picture."""
+
+
+def observe(output: Value, tool_name: str, state: AgentState, budget: int) -> Observed:
+    """What the model is told of an output.
 
     A text-like output is told as text; one whose text is over the budget stays whole, as the value
     that it is, as `obs_N` in the agent's own layer of the State. Any other object is bound in the
-    namespace and described.
+    namespace and described; a picture is shown too.
     """
     if is_text_like(output):
-        return _within(strip_control(to_text(output)), output, state, budget), None
+        return _within(strip_control(to_text(output)), output, state, budget)
     name = state.bind_result(tool_name, output)
     told = f'The result is in the variable {name}; refer to it as "@{name}".\n{describe(output, 1_500)}'
-    return _within(told, told, state, budget), name
+    images = (ImagePart(image=output, name=name),) if is_picture(output) else ()
+    return replace(_within(told, told, state, budget), bound_to=name, images=images)
 
 
-def _within(text: str, whole: Value, state: AgentState, budget: int) -> str:
+def is_picture(value: Value) -> bool:
+    """Whether a value is a Pillow image."""
+    return any(kind.__module__ == "PIL.Image" and kind.__name__ == "Image" for kind in type(value).__mro__)
+
+
+def _within(text: str, whole: Value, state: AgentState, budget: int) -> Observed:
     """`text`, or its head and tail; then `whole`, the value that it tells of, is kept."""
     if len(text) <= budget:
-        return text
+        return Observed(text=text)
     name = state.keep(whole)
-    return truncate(text, budget, hint=f'; the whole is {name}: peek(name="{name}", start=0)')
+    cut = truncate(text, budget, hint=f'; the whole is {name}: peek(name="{name}", start=0)')
+    return Observed(text=cut, kept_as=name)

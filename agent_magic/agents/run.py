@@ -11,19 +11,28 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from agent_magic.agents.drafts import Draft, PlanDraft, StepDraft
+from agent_magic.agents.meter import Meter
 from agent_magic.core.memory import AgentMemory
-from agent_magic.core.messages import TokenUsage, ToolCall
-from agent_magic.core.result import RunResult, RunStatus
+from agent_magic.core.messages import TokenUsage
+from agent_magic.core.result import CheckResult, RunResult, RunStatus, Verified
+from agent_magic.core.settings import AgentSettings, SettingValues
 from agent_magic.core.state import AgentState
-from agent_magic.core.steps import ActionStep, Fault, FinalAnswerStep, RunStep, TaskStep, Timing, ToolResult
-from agent_magic.core.text import truncate
+from agent_magic.core.steps import (
+    ActionStep,
+    Fault,
+    FinalAnswerStep,
+    PlanningStep,
+    RunStep,
+    TaskStep,
+    Timing,
+)
 from agent_magic.core.values import Value
 from agent_magic.models.model import Model
+from agent_magic.tools.tool import Tool
 
-MAX_MODEL_OUTPUT = 100_000
-"""Characters of a reply's text that are kept; a longer one is a model gone astray."""
 BY_PERSON = "The person interrupted the run."
 
 
@@ -38,61 +47,6 @@ class Answer:
     value: Value
     is_told: bool
     """See `FinalAnswerStep.is_told`."""
-
-
-class StepDraft:
-    """An action step while it is being made. Anything in it so far can become a valid step."""
-
-    def __init__(self, step_number: int) -> None:
-        self.step_number = step_number
-        self.start = time.time()
-        self.text_pieces: list[str] = []
-        self.reasoning_pieces: list[str] = []
-        self.calls_start: int | None = None
-        self.calls: tuple[ToolCall, ...] = ()
-        self.results: dict[int, ToolResult] = {}
-        """By place in `calls`."""
-        self.fault: Fault | None = None
-        self.token_usage: TokenUsage | None = None
-        self.is_final_answer = False
-
-    def forget_pieces(self) -> None:
-        """Drop what has come of a reply."""
-        self.text_pieces.clear()
-        self.reasoning_pieces.clear()
-
-    def add_advice(self, advice: str) -> None:
-        """Add a line to each of the step's error texts."""
-        if self.fault:
-            self.fault = _advised(self.fault, advice)
-        for place, result in self.results.items():
-            if result.fault:
-                self.results[place] = replace(result, fault=_advised(result.fault, advice))
-
-    def freeze(self) -> ActionStep:
-        """The step; a call without a result is answered by what stopped it."""
-        fault = self.fault
-        unanswered = Fault(
-            kind=fault.kind if fault else "Interrupted",
-            message="The call was interrupted before it ended; what it did so far is not known."
-            if fault is None or fault.kind == "Interrupted"
-            else fault.message,
-        )
-        results = tuple(
-            self.results.get(place) or ToolResult(call=call, fault=unanswered)
-            for place, call in enumerate(self.calls)
-        )
-        return ActionStep(
-            step_number=self.step_number,
-            timing=Timing(start=self.start, end=time.time()),
-            model_output=truncate("".join(self.text_pieces), MAX_MODEL_OUTPUT),
-            reasoning=truncate("".join(self.reasoning_pieces), MAX_MODEL_OUTPUT),
-            calls_start=self.calls_start,
-            tool_results=results,
-            fault=fault,
-            token_usage=self.token_usage,
-            is_final_answer=self.is_final_answer,
-        )
 
 
 class CallIds:
@@ -116,8 +70,79 @@ class CallIds:
             return call_id
 
 
+@dataclass(slots=True, kw_only=True)
+class Spent:
+    """What the model calls of a run took so far, for its budgets."""
+
+    n_calls: int = 0
+    seconds: float = 0.0
+    """Spent in model calls."""
+    tokens: int = 0
+    """Input and output; where a provider reported none, as estimated."""
+    output_tokens: int = 0
+    cost_usd: float | None = 0.0
+    """None as soon as a call's cost is unknown."""
+    last_input: tuple[int, int] | None = None
+    """Of the last call with figures: input tokens as reported, and as estimated before."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Failures:
+    """Failures running that were equal."""
+
+    last: tuple[str, ...] | None = None
+    n_equal: int = 0
+
+    def count(self, failure: tuple[str, ...] | None) -> int:
+        """Note how a step failed, None for one that did not; returns how many were equal."""
+        self.n_equal = 0 if failure is None else (self.n_equal + 1 if failure == self.last else 1)
+        self.last = failure
+        return self.n_equal
+
+
+@dataclass(slots=True, kw_only=True)
+class Origin:
+    """The run that this one goes on with."""
+
+    run_id: str
+    task: str
+    n_steps: int
+    """Action steps that were made of this task already."""
+    plan: str | None
+    """The plan that counted, if there was one."""
+
+
+@dataclass(slots=True)
+class Seen:
+    """How much of what others change a run has taken up."""
+
+    settings: int = 0
+    edits: int = 0
+
+
 class Run:
     """One execution of a task."""
+
+    loop: asyncio.AbstractEventLoop | None = None
+    """The caller's event loop under `arun`; async tools and `main_thread` tools run there."""
+    result: RunResult | None = None
+    is_signalled = False
+    """Like `stop`, but set from a signal handler, where no lock may be taken."""
+    n_changes = 0
+    """How often the agent's history had changed when the run started."""
+    usage: TokenUsage | None = None
+    """Of the calls so far that were answered; None before the first."""
+    wants_plan = False
+    """The person asked for a new plan."""
+    window: int | None = None
+    """Tokens that a request may have, where the provider has taught us less than it says."""
+    was_nudged = False
+    """The model was told once that its reply has no call."""
+    answer: Answer | None = None
+    checks: tuple[CheckResult, ...] = ()
+    """Of the newest answer that was checked."""
+    _draft: Draft | None = None
+    _reason = ""
 
     def __init__(
         self,
@@ -126,42 +151,51 @@ class Run:
         model: Model,
         memory: AgentMemory,
         state: AgentState,
+        settings: AgentSettings,
         task: TaskStep,
-        max_steps: int,
+        max_steps: int | None,
         call_ids: CallIds,
+        origin: Origin | None = None,
     ) -> None:
         self.run_id = uuid.uuid4().hex[:12]
         self.agent_name = agent_name
         self.model = model
         self.memory = memory
+        self.n_start = len(memory.entries)
+        """How many steps of earlier runs its memory begins with."""
         self.state = state
+        self.meter = Meter(model)
+        self.own_tools: dict[str, Tool] = {}
+        """Tools that belong to this run, such as `peek` into its state."""
+        self.settings = settings
+        self.values: SettingValues = settings.values
+        """The settings as far as they are in effect."""
+        self.seen = Seen(len(settings.log), len(memory.edits))
         self.task = task
-        self.max_steps = max_steps
+        self.origin = origin
+        self.first_step = 1 + (origin.n_steps if origin else 0)
+        self.step_number = self.first_step
+        """Of the action step that is made now or next."""
+        # A run that goes on gets as many steps again.
+        self.max_steps = (max_steps or settings.values.max_steps) + self.first_step - 1
+        """The number of the last step that may be made."""
         self.call_ids = call_ids
-        self.loop: asyncio.AbstractEventLoop | None = None
-        """The caller's event loop under `arun`; async tools and `main_thread` tools run there."""
-        self.result: RunResult | None = None
         self.stop = threading.Event()
         """Set when the person wants it to end; waits of the run listen to it."""
-        self.is_signalled = False
-        """Like `stop`, but set from a signal handler, where no lock may be taken."""
         self.steps: list[RunStep] = []
-        """This run's own, in memory already."""
-        self.n_changes = 0
-        """How often the agent's history had changed when the run started."""
-        self.usage: TokenUsage | None = None
-        """Of the calls so far that were answered; None before the first."""
-        self._start = time.time()
-        self._draft: StepDraft | None = None
-        self._reason = ""
+        """This run's own, in memory already, as they were made."""
+        self.spent = Spent()
+        self.failures = Failures()
+        self.plan: str | None = origin.plan if origin else None
+        """The newest plan that counts."""
+        self.start = time.time()
         self._lock = threading.RLock()
         self._wakers: list[Callable[[], None]] = []
-        self._last_failure: tuple[str, ...] | None = None
-        self.n_equal_failures = 0
-        """How many steps running failed in the same way."""
-        self.was_nudged = False
-        """The model was told once that its reply has no call."""
-        self.answer: Answer | None = None
+
+    @property
+    def n_left(self) -> int:
+        """Steps left, the one that is made now or next counted."""
+        return self.max_steps - self.step_number + 1
 
     # -- stopping ----------------------------------------------------------------------------
 
@@ -188,10 +222,17 @@ class Run:
 
     def begin_step(self, step_number: int) -> StepDraft:
         """Start an action step."""
-        self._draft = StepDraft(step_number)
-        return self._draft
+        self.step_number = step_number
+        self._draft = draft = StepDraft(step_number)
+        return draft
 
-    def end_step(self) -> ActionStep:
+    def begin_plan(self, step_number: int) -> PlanDraft:
+        """Start the plan that is made before a step."""
+        self.step_number = step_number
+        self._draft = draft = PlanDraft(step_number, is_first=self.plan is None)
+        return draft
+
+    def end_step(self) -> ActionStep | PlanningStep:
         """Enter the current step into memory."""
         with self._lock:
             draft = self._draft
@@ -220,16 +261,16 @@ class Run:
         reported = usage or TokenUsage()
         self.usage = reported if self.usage is None else self.usage + reported
 
-    def count_failure(self, failure: tuple[str, ...] | None) -> None:
-        """Note how a step failed, None for one that did not."""
-        self.n_equal_failures = (
-            0 if failure is None else (self.n_equal_failures + 1 if failure == self._last_failure else 1)
-        )
-        self._last_failure = failure
-
     # -- the end -----------------------------------------------------------------------------
 
-    def end(self, status: RunStatus, *, value: Value = None, error: Fault | None = None) -> RunResult:
+    def end(
+        self,
+        status: RunStatus,
+        *,
+        value: Value = None,
+        error: Fault | None = None,
+        checks: tuple[CheckResult, ...] = (),
+    ) -> RunResult:
         """Make the result; the first end counts.
 
         A step that is being made enters memory with what it has; an interrupt between two steps
@@ -241,7 +282,8 @@ class Run:
             if not self.steps:  # it ended before it began
                 self._append(self.task)
             if self._draft is None and status == "interrupted":
-                self._draft = StepDraft(1 + sum(isinstance(step, ActionStep) for step in self.steps))
+                n_made = sum(isinstance(step, ActionStep) for step in self.steps)
+                self._draft = StepDraft(self.first_step + n_made)
             if self._draft is not None:
                 self._draft.fault = self._draft.fault or error
                 self._append(self._draft.freeze())
@@ -250,14 +292,17 @@ class Run:
                 run_id=self.run_id,
                 agent_name=self.agent_name,
                 model_id=self.model.model_id,
-                task=self.task.task,
+                task=self.origin.task if self.origin else self.task.task,
                 value=value,
                 status=status,
                 max_steps=self.max_steps,
                 steps=tuple(self.steps),
                 usage=self.usage or TokenUsage(),
-                timing=Timing(start=self._start, end=time.time()),
+                timing=Timing(start=self.start, end=time.time()),
                 error=error,
+                verified=_verified(checks),
+                checks=checks,
+                resumed_from=self.origin.run_id if self.origin else None,
             )
             return self.result
 
@@ -271,5 +316,7 @@ class Run:
             self.memory.append(step)
 
 
-def _advised(fault: Fault, advice: str) -> Fault:
-    return replace(fault, message=f"{fault.message}\n{advice}")
+def _verified(checks: tuple[CheckResult, ...]) -> Verified:
+    if not checks:
+        return "unchecked"
+    return "yes" if all(check.passed for check in checks) else "no"

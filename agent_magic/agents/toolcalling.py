@@ -9,23 +9,25 @@ from __future__ import annotations
 import difflib
 from collections.abc import Generator, Mapping, Sequence
 
+from agent_magic.agents.asking import ask_model
 from agent_magic.agents.calling import CallOutcome, call_tools
+from agent_magic.agents.composing import compose_final, compose_plan
+from agent_magic.agents.drafts import StepDraft
+from agent_magic.agents.moment import Composed, Moment, projection_of
 from agent_magic.agents.multistep import MultiStepAgent
 from agent_magic.agents.observation import observation_budget, observe
-from agent_magic.agents.run import Run, StepDraft
-from agent_magic.agents.streaming import ask_model
+from agent_magic.agents.run import Run
 from agent_magic.core.errors import ParsingError, StepError, ToolCallError
-from agent_magic.core.events import Event, ModelReplied, ToolCallEnded, ToolCallStarted
-from agent_magic.core.messages import ChatMessage, ToolCall
+from agent_magic.core.events import Event, ToolCallEnded, ToolCallStarted
+from agent_magic.core.messages import ChatMessage, RequestKind, ToolCall
 from agent_magic.core.steps import ACCEPTED, Fault, ToolResult
 from agent_magic.core.text import truncate
 from agent_magic.core.values import Value, safe_repr
 from agent_magic.models.parsing import has_call_mark, parse_tool_calls, read_arguments
-from agent_magic.prompts.render import render_prompt
+from agent_magic.tools.answer import parse_answer
 from agent_magic.tools.builtin import FINAL_ANSWER
 from agent_magic.tools.tool import PreparedCall, Tool
 
-_PROMPTS = "toolcalling_agent.yaml"
 _MAX_RAW_ARGUMENTS = 2_000
 _FINAL_FORM = 'final_answer with {"answer": <the answer>}'
 
@@ -40,10 +42,30 @@ class ToolCallingAgent(MultiStepAgent):
     ```
     """
 
-    def _system_prompt(self, tools: Mapping[str, Tool]) -> str:
-        native_tools = self.model.capabilities.tools
-        return render_prompt(
-            _PROMPTS,
+    _prompt_file = "toolcalling_agent.yaml"
+
+    def compose(self, moment: Moment, kind: RequestKind) -> Composed:
+        """An action's request has the schemas of all tools; one for a plan or the last answer has none."""
+        tools = self._offered(moment)
+        match kind:
+            case "plan":
+                return compose_plan(moment, self._prompts, tools, self.instructions)
+            case "final":
+                return compose_final(moment, self._prompts, tools)
+            case "act":
+                pass
+        native_tools = moment.model.capabilities.tools
+        if moment.is_first_request or not native_tools:
+            moment.memory.set_system_prompt(self._system_prompt(tools, native_tools=native_tools))
+        return Composed(
+            kind=kind,
+            projection=projection_of(kind, moment.summary_mode),
+            schemas=tuple(tool.to_schema() for tool in tools.values()),
+            tools=tools,
+        )
+
+    def _system_prompt(self, tools: Mapping[str, Tool], *, native_tools: bool) -> str:
+        return self._prompts.render(
             "system_prompt",
             {
                 # A model with native calls reads the tools in the request's own place for them;
@@ -54,34 +76,31 @@ class ToolCallingAgent(MultiStepAgent):
             },
         )
 
-    def final_request(self, run: Run) -> str:
-        """The prompt's `final_request`."""
-        return render_prompt(_PROMPTS, "final_request", {"max_steps": run.max_steps})
-
-    def read_last_answer(self, message: ChatMessage) -> Value:
+    def read_last_answer(self, run: Run, message: ChatMessage) -> Value:
         """The text of the reply; of a `final_answer` that it calls all the same, the argument."""
         calls = message.tool_calls
+        tool = self._answer_tool
         try:
             if not calls and has_call_mark(message.content or ""):
                 calls = parse_tool_calls(message.content or "").calls
             for call in calls:
                 arguments = read_arguments(call.arguments)
                 if call.name.strip() == FINAL_ANSWER.name and "answer" in arguments:
-                    return arguments["answer"]
+                    if self.answer_type is None:
+                        return arguments["answer"]
+                    return tool.invoke(tool.prepare(arguments, run.state))
         except ParsingError:
             pass  # no call then: the text is the answer
-        return message.content or None
+        text = message.content or None
+        if text is None or self.answer_type is None:
+            return text
+        return parse_answer(text, tool, run.state)
 
-    def act(self, run: Run, draft: StepDraft) -> Generator[Event, None, None]:
+    def act(self, run: Run, moment: Moment, draft: StepDraft) -> Generator[Event, None, None]:
         """One reply of the model and the tool calls in it."""
-        tools = self._offered(run.state)
-        if draft.step_number == 1 or not run.model.capabilities.tools:
-            run.memory.set_system_prompt(self._system_prompt(tools))
-        schemas = [tool.to_schema() for tool in tools.values()]
-        message = yield from ask_model(run, draft, run.memory.to_messages(), schemas, "act")
-        self._take_reply(run, draft, message)
-        yield ModelReplied(step_number=draft.step_number, message=message)
-        if not self._read_calls(run, draft, message, tools):
+        reply = yield from ask_model(run, moment, draft, self, "act")
+        tools = reply.composed.tools
+        if not self._read_calls(run, draft, reply.message, tools):
             return
         if refused := _refuse_final_answers(draft.calls):
             draft.results.update(enumerate(refused))
@@ -92,12 +111,6 @@ class ToolCallingAgent(MultiStepAgent):
         yield from self._run_calls(run, draft, tools)
 
     # -- the reply ---------------------------------------------------------------------------
-
-    def _take_reply(self, run: Run, draft: StepDraft, message: ChatMessage) -> None:
-        draft.text_pieces[:] = [message.content or ""]
-        draft.reasoning_pieces[:] = [message.reasoning or ""]
-        draft.token_usage = message.usage
-        run.count_usage(message.usage)
 
     def _read_calls(
         self, run: Run, draft: StepDraft, message: ChatMessage, tools: Mapping[str, Tool]
@@ -179,6 +192,8 @@ class ToolCallingAgent(MultiStepAgent):
                     draft.results[place] = ToolResult(call=call, fault=_fault(error))
             if place in draft.results:
                 yield ToolCallEnded(step_number=draft.step_number, result=draft.results[place])
+        if ready:
+            draft.watch(run.state.base)
         for outcome in call_tools(ready, run, self.max_tool_threads):
             call = draft.calls[outcome.place]
             if not outcome.is_over:
@@ -197,12 +212,14 @@ class ToolCallingAgent(MultiStepAgent):
                 printed=outcome.printed,
                 timing=outcome.timing,
             )
-        text, name = observe(outcome.output, outcome.tool.name, run.state, budget)
+        seen = observe(outcome.output, outcome.tool.name, run.state, budget)
         return ToolResult(
             call=call,
-            observation=text,
+            observation=seen.text,
             output=outcome.output,
-            bound_to=name,
+            bound_to=seen.bound_to,
+            kept_as=seen.kept_as,
+            images=seen.images,
             notes=notes,
             printed=outcome.printed,
             timing=outcome.timing,

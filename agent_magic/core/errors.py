@@ -8,7 +8,8 @@ AgentError                       has .message
 │   ├── ParsingError             no tool call could be read in the reply
 │   ├── ToolCallError            unknown tool, wrong or missing argument, unknown @reference
 │   ├── ToolError                raised on purpose by a tool's author: the text is for the model
-│   └── ToolExecutionError       the tool crashed; the cause is kept as `__cause__`
+│   ├── ToolExecutionError       the tool crashed; the cause is kept as `__cause__`
+│   └── FinalAnswerRejected      a check of the person's said no, and why
 ├── RunError                     ends the run                                 (reader: the person)
 │   ├── RunNotAnswered           raised by the cell magic only; has `.result`
 │   ├── GenerationError          the model failed: its id, its words, what to look at
@@ -52,6 +53,10 @@ class ToolError(StepError):
 
 class ToolExecutionError(StepError):
     """A tool's body raised; the original exception is `__cause__`."""
+
+
+class FinalAnswerRejected(StepError):  # noqa: N818 - the field's word for it, not a fault
+    """A check of the person's refused the answer."""
 
 
 class RunError(AgentError):

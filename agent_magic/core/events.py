@@ -7,10 +7,12 @@ are kept nowhere. It must not hold anything that draws.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from agent_magic.core.messages import ChatMessage, ToolCall
 from agent_magic.core.result import RunResult
-from agent_magic.core.steps import ActionStep, FinalAnswerStep, TaskStep, ToolResult
+from agent_magic.core.steps import ActionStep, FinalAnswerStep, PlanningStep, TaskStep, ToolResult
+from agent_magic.core.values import Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +31,8 @@ class StepStarted:
     """The model is about to be asked."""
 
     step_number: int
+    kind: Literal["act", "plan"] = "act"
+    """`plan`: for the plan that is made before this step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,14 +45,58 @@ class TextDelta:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlanDelta:
+    """A piece of a plan or of the reasoning before it."""
+
+    step_number: int
+    text: str
+    is_reasoning: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """A model call failed in a passing way and will be made again."""
+    """The run waits: a model call failed in a passing way and will be made again, or the person paused."""
 
     step_number: int
     reason: str
-    delay_s: float
-    attempt: int
+    delay_s: float | None = None
+    """None: until the person lets it go on."""
+    attempt: int = 0
     """The attempt that failed, counted from 1."""
+    kind: Literal["retry", "pause"] = "retry"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingChanged:
+    """A setting that was changed while the run goes on takes effect."""
+
+    step_number: int
+    name: str
+    value: Value
+    effective: str
+    """From when on, such as `from step 4` or `from the next call`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextShortened:
+    """Older steps go to the model in a shorter form, so that the request stays within its window."""
+
+    step_number: int
+    shortened: tuple[str, ...]
+    """What, a line each."""
+    tokens_before: int
+    tokens_after: int
+    window: int
+    is_estimate: bool
+    """The model's tokenizer is not known: the tokens are estimates."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """Something the person should know that does not stop the run, such as a callback that raised."""
+
+    step_number: int
+    message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +127,7 @@ class ToolCallEnded:
 class StepEnded:
     """A step was entered into memory."""
 
-    step: ActionStep | FinalAnswerStep
+    step: PlanningStep | ActionStep | FinalAnswerStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +140,12 @@ class RunEnded:
 Event = (
     RunStarted
     | StepStarted
+    | PlanDelta
     | TextDelta
     | Waiting
+    | SettingChanged
+    | ContextShortened
+    | Notice
     | ModelReplied
     | ToolCallStarted
     | ToolCallEnded

@@ -1,14 +1,86 @@
 """AgentMemory: the system prompt and the steps, and the messages they make.
 
-It must not decide when a step is made, nor which view is used.
+One record, several projections. Steps are never changed: an edit, a view or a short form stands
+beside its step with the moment from which it holds, so every request that was sent can be rebuilt.
+It must not decide when a step is made, nor which projection a request takes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import operator
+import threading
+import time
+from collections.abc import Iterable, Mapping
 
-from agent_magic.core.messages import ChatMessage
-from agent_magic.core.steps import RunStep, SystemPromptStep
+from agent_magic.core.digest import Digest, add_messages, digest_schemas, new_digest
+from agent_magic.core.edits import STEP_VIEWS, Field, MemoryChange, StepView, edited
+from agent_magic.core.errors import OptionError
+from agent_magic.core.memory_form import EntryRecord, MemoryRecord, read_memory, write_memory
+from agent_magic.core.messages import ChatMessage, RequestKind, ToolSchema
+from agent_magic.core.request import ACT, Projection, SentRequest
+from agent_magic.core.short_form import Form, left_out_note, to_short_messages
+from agent_magic.core.steps import ActionStep, PlanningStep, RunStep, SystemPromptStep, TaskStep
+from agent_magic.core.values import Value
+
+_BY_WINDOW = "window"
+
+
+class Entry:
+    """A step with all that a person or the window laid upon it."""
+
+    __slots__ = ("_rendered", "form", "is_dropped", "is_pinned", "kept", "step", "view")
+
+    def __init__(self, step: RunStep) -> None:
+        self.step = step
+        self.view: StepView | None = None
+        """None: as `summary_mode` says."""
+        self.is_pinned = False
+        """Shortened last."""
+        self.is_dropped = False
+        self.form: Form = "whole"
+        self.kept: Mapping[str, str] = {}
+        """See `short_form.to_short_messages`."""
+        self._rendered: dict[bool, tuple[ChatMessage, ...]] = {}
+
+    def put(self, field: Field, value: Value) -> None:
+        """Change one thing; what was rendered is rendered anew."""
+        setattr(self, field, value)
+        self._rendered = {}
+
+    def copy(self) -> Entry:
+        """A copy that can be changed alone; it shares what is rendered already."""
+        entry = Entry(self.step)
+        for name in Entry.__slots__[1:]:
+            setattr(entry, name, getattr(self, name))
+        entry._rendered = dict(self._rendered)
+        return entry
+
+    def to_messages(self, *, summary_mode: bool) -> tuple[ChatMessage, ...]:
+        """The step's messages in its form, the same objects each time."""
+        rendered = self._rendered.get(summary_mode)
+        if rendered is None:
+            if self.form == "whole":
+                rendered = self.step.to_messages(summary_mode=summary_mode)
+            else:
+                rendered = to_short_messages(self.step, self.form, self.kept, summary_mode=summary_mode)
+            self._rendered[summary_mode] = rendered
+        return rendered
+
+
+class _View:
+    """The messages of one projection as far as they are rendered."""
+
+    __slots__ = ("digest", "messages", "n_bytes", "n_entries", "n_left_out", "plan", "revision")
+
+    def __init__(self, revision: int) -> None:
+        self.revision = revision
+        self.messages: list[ChatMessage] = []
+        self.digest: Digest = new_digest()
+        self.n_bytes = 0
+        self.n_entries = 0
+        self.n_left_out = 0
+        self.plan: Entry | None = None
+        """The newest plan, where it is shown for that alone."""
 
 
 class AgentMemory:
@@ -20,39 +92,470 @@ class AgentMemory:
     """
 
     def __init__(self, system_prompt: str = "", steps: Iterable[RunStep] = ()) -> None:
-        self._system_prompt = SystemPromptStep(text=system_prompt)
-        self._system_messages = self._system_prompt.to_messages()
-        self._steps: list[RunStep] = []
-        self._rendered: dict[bool, list[ChatMessage]] = {False: [], True: []}
-        for step in steps:
-            self.append(step)
+        self._system_prompts = [(0, SystemPromptStep(text=system_prompt))]
+        self._entries = [Entry(step) for step in steps]
+        self._views: dict[Projection, _View] = {}
+        self._changes: list[MemoryChange] = []
+        self._undoable: list[int] = []
+        self._requests: list[SentRequest] = []
+        self._revision = 0
+        self._digested: tuple[tuple[ToolSchema, ...], bytes] = ((), digest_schemas(()))
+        self._rendered_prompt: tuple[SystemPromptStep | None, tuple[ChatMessage, ...], bytes] = (None, (), b"")
+        self._lock = threading.RLock()
+
+    # -- the record --------------------------------------------------------------------------
 
     @property
     def system_prompt(self) -> SystemPromptStep:
         """The step that holds the system prompt."""
-        return self._system_prompt
+        return self._system_prompts[-1][1]
 
     @property
     def steps(self) -> tuple[RunStep, ...]:
-        """All steps, oldest first, without the system prompt."""
-        return tuple(self._steps)
+        """All steps as they count now, oldest first, without the system prompt and dropped ones."""
+        return tuple(entry.step for entry in self._entries if not entry.is_dropped)
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """All steps with what was laid upon them, dropped ones too."""
+        return tuple(self._entries)
+
+    @property
+    def revision(self) -> int:
+        """How often something that was there already has changed."""
+        return self._revision
+
+    @property
+    def edits(self) -> tuple[MemoryChange, ...]:
+        """Every change that was made to what was there already, oldest first, with its original."""
+        return tuple(self._changes)
+
+    @property
+    def n_edits(self) -> int:
+        """How many changes were made to what was there already."""
+        return len(self._changes)
+
+    def edits_since(self, n_known: int) -> list[MemoryChange]:
+        """The changes after the first `n_known`."""
+        return self._changes[n_known:]
+
+    @property
+    def requests(self) -> tuple[SentRequest, ...]:
+        """What models were sent, oldest first."""
+        return tuple(self._requests)
 
     def __len__(self) -> int:
-        return len(self._steps)
+        return sum(not entry.is_dropped for entry in self._entries)
 
     def append(self, step: RunStep) -> None:
         """Add a step at the end."""
-        self._steps.append(step)
-        for summary_mode, messages in self._rendered.items():
-            messages.extend(step.to_messages(summary_mode=summary_mode))
+        with self._lock:
+            self._entries.append(Entry(step))
 
     def set_system_prompt(self, text: str) -> None:
         """Put another system prompt in front; the steps stay."""
-        if text != self._system_prompt.text:
-            self._system_prompt = SystemPromptStep(text=text)
-            self._system_messages = self._system_prompt.to_messages()
+        with self._lock:
+            if text != self.system_prompt.text:
+                self._revision += 1
+                self._system_prompts.append((self._revision, SystemPromptStep(text=text)))
+                self._keep_views()
+
+    # -- projections -------------------------------------------------------------------------
 
     def to_messages(self, *, summary_mode: bool = False) -> list[ChatMessage]:
         """The messages a model is sent, in the normal or the summary view (see `core.steps`)."""
-        system = () if summary_mode else self._system_messages
-        return [*system, *self._rendered[summary_mode]]
+        return self.project(
+            Projection(summary_mode=summary_mode, system=not summary_mode, newest_plan=not summary_mode)
+        )
+
+    def project(self, projection: Projection = ACT) -> list[ChatMessage]:
+        """The messages of a projection; the list is the caller's own."""
+        with self._lock:
+            messages = self._up_to_date(projection).messages
+            return [*self._system_messages(), *messages] if projection.system else [*messages]
+
+    def take_request(
+        self,
+        *,
+        run_id: str,
+        step_number: int,
+        kind: RequestKind,
+        projection: Projection,
+        head: tuple[ChatMessage, ...] = (),
+        tail: tuple[ChatMessage, ...] = (),
+        schemas: tuple[ToolSchema, ...] = (),
+    ) -> tuple[list[ChatMessage], SentRequest]:
+        """The messages to send now, and what is kept of them: their digest and this moment.
+
+        Both under one lock: a change from another thread is in both or in none.
+        """
+        with self._lock:
+            last = self._requests[-1].schemas if self._requests else ()
+            if len(last) == len(schemas) and all(map(operator.is_, last, schemas)):
+                schemas = last  # one tuple for all requests, and its digest is known
+            view = self._up_to_date(projection)
+            request = SentRequest(
+                run_id=run_id,
+                step_number=step_number,
+                kind=kind,
+                projection=projection,
+                revision=self._revision,
+                n_steps=len(self._entries),
+                head=head,
+                tail=tail,
+                schemas=schemas,
+                digest=self._digest(view, projection, head, tail, schemas),
+            )
+            self._requests.append(request)
+            system = self._system_messages() if projection.system else ()
+            return [*head, *system, *view.messages, *tail], request
+
+    def size(self, projection: Projection) -> int:
+        """Bytes of the texts of a projection, without the system prompt: its tokens are no more."""
+        with self._lock:
+            return self._up_to_date(projection).n_bytes
+
+    def rebuild(self, request: SentRequest, projection: Projection | None = None) -> list[ChatMessage]:
+        """The messages of a request that was sent, from the record as it stood then.
+
+        Args:
+            projection: Another view of the same moment, instead of the one that was sent.
+        """
+        projection = projection or request.projection
+        with self._lock:
+            then = self._at(request)
+            messages = then.project(projection)
+        return [*request.head, *messages, *request.tail]
+
+    def is_rebuilt_exactly(self, request: SentRequest) -> bool:
+        """Whether what `rebuild` gives has the digest of what was sent."""
+        with self._lock:
+            then = self._at(request)
+            view = then._up_to_date(request.projection)
+            digest = then._digest(view, request.projection, request.head, request.tail, request.schemas)
+        return digest == request.digest
+
+    # -- what a person changes ---------------------------------------------------------------
+
+    def set_view(self, step: RunStep | int, view: StepView | None, *, by: str = "person") -> None:
+        """Show one step in full, in summary, or not at all, in every request from the next one on.
+
+        None: as `summary_mode` says.
+
+        Raises:
+            OptionError: There is no such view, or no such step.
+        """
+        if view is not None and view not in STEP_VIEWS:
+            raise OptionError(
+                f"A step cannot be shown as {view!r}. Give one of: {', '.join(map(repr, STEP_VIEWS))}, or None."
+            )
+        self._change([(self._find(step), "view", view)], by=by)
+
+    def view_of(self, step: RunStep | int) -> StepView | None:
+        """How a step is shown, None if as `summary_mode` says."""
+        return self._entries[self._find(step)].view
+
+    def set_pinned(self, step: RunStep | int, is_pinned: bool = True, *, by: str = "person") -> None:
+        """Shorten this step last when a request would not fit."""
+        self._change([(self._find(step), "is_pinned", is_pinned)], by=by)
+
+    def is_pinned(self, step: RunStep | int) -> bool:
+        """Whether a step is shortened last."""
+        return self._entries[self._find(step)].is_pinned
+
+    def form_of(self, step: RunStep | int) -> Form:
+        """In which form a step is sent."""
+        return self._entries[self._find(step)].form
+
+    def edit(self, step: RunStep | int, *, by: str = "person", **changes: Value) -> RunStep:
+        """Put other texts, arguments, observations or a plan into a step; the original is kept.
+
+        Args:
+            step: The step itself, or its place in `steps`.
+            by: Who does it.
+            changes: `model_output`, `arguments`, `observations`, `observations_images=None` of an
+                action, `plan` of a plan, `task` and `images` of a task. `arguments` and
+                `observations` by the id of the call, or alone where there is one call.
+
+        Returns:
+            The step that counts from now on.
+
+        Raises:
+            OptionError: The step has no such part.
+        """
+        index = self._find(step)
+        new = edited(self._entries[index].step, changes)
+        self._change([(index, "step", new)], by=by)
+        return new
+
+    def drop(self, *steps: RunStep | int, by: str = "person") -> None:
+        """Take steps out of the memory; `undo` brings them back."""
+        places = dict.fromkeys(self._find(step) for step in steps)  # a step given twice is dropped once
+        self._change([(place, "is_dropped", True) for place in places], by=by)
+
+    def forget_images(self, keep_last: int = 2, *, by: str = "person") -> int:
+        """Take the images out of all but the last `keep_last` steps that have any.
+
+        Returns:
+            Of how many steps.
+        """
+        with self._lock:
+            with_images = [
+                i for i, entry in enumerate(self._entries) if not entry.is_dropped and _images(entry.step)
+            ]
+            old = with_images[: max(len(with_images) - max(keep_last, 0), 0)]
+            self._change([(i, "step", _imageless(self._entries[i].step)) for i in old], by=by)
+            return len(old)
+
+    def undo(self) -> tuple[MemoryChange, ...]:
+        """Take back the last change that a person made; nothing if there is none.
+
+        Returns:
+            The changes that were made for it.
+        """
+        with self._lock:
+            if not self._undoable:
+                return ()
+            revision = self._undoable.pop()
+            undone = [change for change in self._changes if change.revision == revision]
+            n_before = len(self._changes)
+            self._change([(change.index, change.field, change.old) for change in reversed(undone)], by="undo")
+            return tuple(self._changes[n_before:])
+
+    # -- what the window asks for ------------------------------------------------------------
+
+    def shorten(self, forms: Mapping[int, Form], kept: Mapping[int, Mapping[str, str]]) -> None:
+        """Show steps, by their place among `entries`, in other forms from the next request on."""
+        changes: list[tuple[int, Field, Value]] = [(index, "form", form) for index, form in forms.items()]
+        for index, names in kept.items():
+            changes.append((index, "kept", names))
+        self._change(changes, by=_BY_WINDOW)
+
+    # -- copies ------------------------------------------------------------------------------
+
+    def fork(self) -> AgentMemory:
+        """A memory that begins as this one and goes its own way."""
+        with self._lock:
+            memory = AgentMemory()
+            memory._system_prompts = list(self._system_prompts)
+            memory._entries = [entry.copy() for entry in self._entries]
+            memory._changes = list(self._changes)
+            memory._undoable = list(self._undoable)
+            memory._requests = list(self._requests)
+            memory._revision = self._revision
+            return memory
+
+    def join(self, run: AgentMemory, n_start: int, *, with_edits: bool) -> None:
+        """Take over the steps that another memory has from `n_start` on.
+
+        Args:
+            with_edits: What was changed there in the steps before holds here too.
+        """
+        with self._lock:
+            if with_edits:
+                fields: tuple[Field, ...] = ("step", "view", "is_pinned", "is_dropped")
+                shared = enumerate(run._entries[: min(n_start, len(self._entries))])
+                self._change(
+                    [(i, field, getattr(theirs, field)) for i, theirs in shared for field in fields],
+                    by="person",
+                )
+            self._entries.extend(entry.copy() for entry in run._entries[n_start:])
+            self._revision += 1
+            self._system_prompts.append((self._revision, run.system_prompt))
+            self._views.clear()
+
+    def to_dict(self) -> dict[str, Value]:
+        """The whole memory as plain JSON, see `core.memory_form`; `from_dict` gives it back.
+
+        It holds what the runs held, secrets in it too: what goes into a notebook is `record`'s affair.
+        Objects that JSON cannot hold are in it by their type, repr and name, as a `RecordedValue`.
+        """
+        with self._lock:
+            record = MemoryRecord(
+                system_prompts=tuple(self._system_prompts),
+                entries=[
+                    EntryRecord(**{name: getattr(entry, name) for name in EntryRecord.__slots__})
+                    for entry in self._entries
+                ],
+                changes=tuple(self._changes),
+                undoable=tuple(self._undoable),
+                requests=tuple(self._requests),
+                revision=self._revision,
+            )
+        return write_memory(record)
+
+    @classmethod
+    def from_dict(cls, d: Mapping[str, Value]) -> AgentMemory:
+        """The memory that `to_dict` wrote. Nothing in `d` is run or imported.
+
+        Raises:
+            OptionError: `d` is no such dict, or from a newer version.
+        """
+        record = read_memory(d)
+        memory = cls()
+        memory._system_prompts = list(record.system_prompts)
+        for entry_record in record.entries:
+            entry = Entry(entry_record.step)
+            for name in EntryRecord.__slots__:
+                setattr(entry, name, getattr(entry_record, name))
+            memory._entries.append(entry)
+        memory._changes = list(record.changes)
+        memory._undoable = list(record.undoable)
+        memory._requests = list(record.requests)
+        memory._revision = record.revision
+        return memory
+
+    # -- inside ------------------------------------------------------------------------------
+
+    def _find(self, step: RunStep | int) -> int:
+        if isinstance(step, int):
+            places = [i for i, entry in enumerate(self._entries) if not entry.is_dropped]
+            if -len(places) <= step < len(places):
+                return places[step]
+            raise OptionError(
+                f"There is no step at {step}; the memory has {len(places)} steps, counted from 0."
+            )
+        for index in range(len(self._entries) - 1, -1, -1):
+            if self._entries[index].step is step:
+                return index
+        # An edited step is asked for by its original all the same.
+        for change in reversed(self._changes):
+            if change.field == "step" and change.old is step:
+                return change.index
+        raise OptionError("This step is not in this memory. Take one of memory.steps, or its place there.")
+
+    def _change(self, changes: list[tuple[int, Field, Value]], *, by: str) -> None:
+        with self._lock:
+            changes = [c for c in changes if getattr(self._entries[c[0]], c[1]) is not c[2]]
+            if not changes:
+                return
+            self._revision += 1
+            now = time.time()
+            for index, field, new in changes:
+                entry = self._entries[index]
+                self._changes.append(
+                    MemoryChange(
+                        revision=self._revision,
+                        index=index,
+                        field=field,
+                        old=getattr(entry, field),
+                        new=new,
+                        by=by,
+                        at=now,
+                    )
+                )
+                entry.put(field, new)
+            if by not in ("undo", _BY_WINDOW):
+                self._undoable.append(self._revision)
+
+    def _keep_views(self) -> None:
+        """The steps are as they were, though the revision is another."""
+        for view in self._views.values():
+            if view.revision == self._revision - 1:
+                view.revision = self._revision
+
+    def _up_to_date(self, projection: Projection) -> _View:
+        view = self._views.get(projection)
+        if view is None or view.revision != self._revision or (view.plan and self._has_newer_plan(view)):
+            view = self._views[projection] = _View(self._revision)
+        if view.n_entries < len(self._entries):
+            self._extend(view, projection)
+        return view
+
+    def _has_newer_plan(self, view: _View) -> bool:
+        return any(_ends_plan(entry) for entry in self._entries[view.n_entries :])
+
+    def _extend(self, view: _View, projection: Projection) -> None:
+        shows_plan = projection.summary_mode and projection.newest_plan
+        plan = _newest_plan(self._entries) if shows_plan else None
+        new: list[ChatMessage] = []
+        for entry in self._entries[view.n_entries :]:
+            if entry.is_dropped or entry.view == "hidden":
+                continue
+            if entry.form == "left_out":
+                view.n_left_out += 1
+                continue
+            if view.n_left_out:
+                new.append(left_out_note(view.n_left_out))
+                view.n_left_out = 0
+            is_summary = projection.summary_mode if entry.view is None else entry.view == "summary"
+            if entry is plan and entry.view is None:
+                is_summary, view.plan = False, entry
+            new.extend(entry.to_messages(summary_mode=is_summary))
+        view.n_entries = len(self._entries)
+        view.messages.extend(new)
+        view.n_bytes += add_messages(view.digest, new)
+
+    def _system_messages(self) -> tuple[ChatMessage, ...]:
+        """The system prompt's message, the same object as long as it stays; its digest is kept beside it."""
+        prompt = self.system_prompt
+        if prompt is not self._rendered_prompt[0]:
+            messages, digest = prompt.to_messages(), new_digest()
+            add_messages(digest, messages)
+            self._rendered_prompt = (prompt, messages, digest.digest())
+        return self._rendered_prompt[1]
+
+    def _digest(
+        self,
+        view: _View,
+        projection: Projection,
+        head: tuple[ChatMessage, ...],
+        tail: tuple[ChatMessage, ...],
+        schemas: tuple[ToolSchema, ...],
+    ) -> str:
+        self._system_messages()
+        if schemas is not self._digested[0]:
+            self._digested = (schemas, digest_schemas(schemas))
+        digest = view.digest.copy()
+        if head or tail:
+            add_messages(digest, (*head, *tail))
+        digest.update(self._digested[1] + (self._rendered_prompt[2] if projection.system else b""))
+        return digest.hexdigest()
+
+    def _at(self, request: SentRequest) -> AgentMemory:
+        """This memory as it stood when the request was sent."""
+        then = AgentMemory()
+        then._system_prompts = [
+            (revision, prompt) for revision, prompt in self._system_prompts if revision <= request.revision
+        ]
+        # Untouched entries are shared: they are only read, and what they rendered is the same.
+        entries = self._entries[: request.n_steps]
+        later = [c for c in self._changes if c.revision > request.revision and c.index < request.n_steps]
+        for index in {change.index for change in later}:
+            entries[index] = entries[index].copy()
+        for change in reversed(later):
+            entries[change.index].put(change.field, change.old)
+        then._entries = entries
+        return then
+
+
+def _ends_plan(entry: Entry) -> bool:
+    """Whether the plan before this step counts no more."""
+    step = entry.step
+    if isinstance(step, PlanningStep):
+        return step.fault is None and bool(step.plan)
+    return isinstance(step, TaskStep) and step.resumes is None
+
+
+def _newest_plan(entries: list[Entry]) -> Entry | None:
+    for entry in reversed(entries):
+        if not entry.is_dropped and _ends_plan(entry):
+            return entry if isinstance(entry.step, PlanningStep) else None
+    return None
+
+
+def _images(step: RunStep) -> bool:
+    match step:
+        case TaskStep():
+            return bool(step.images)
+        case ActionStep():
+            return bool(step.observations_images)
+        case _:
+            return False
+
+
+def _imageless(step: RunStep) -> RunStep:
+    changes: dict[str, Value] = (
+        {"images": ()} if isinstance(step, TaskStep) else {"observations_images": None}
+    )
+    return edited(step, changes)

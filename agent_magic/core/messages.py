@@ -14,8 +14,8 @@ from agent_magic.core.values import Value
 _Number = TypeVar("_Number", int, float)
 
 Role = Literal["system", "user", "assistant", "tool"]
-RequestKind = Literal["act", "final"]
-"""What a request is for: the next action, or the last answer after the step limit."""
+RequestKind = Literal["act", "plan", "final"]
+"""What a request is for: the next action, a plan, or the last answer after the step limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +87,10 @@ class ChatMessage:
     tool_call_id: str | None = None
     """On a message of role `tool`: the id of the call that it answers."""
     is_error: bool = False
-    """It tells the model of a fault; a user message of this kind is ours, not the person's."""
+    """It tells the model of a fault."""
+    is_ours: bool = False
+    """A user message that the runtime wrote, not the person: a plan's handover, a note of what was
+    shortened, an error."""
     reasoning: str | None = None
     """The model's thinking, kept apart: no call and no answer is ever read from it."""
     usage: TokenUsage | None = None

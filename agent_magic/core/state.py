@@ -88,6 +88,12 @@ class AgentState:
         run._extra = {**({} if fresh else self._extra), **(extra or {})}
         return run
 
+    def copy(self) -> AgentState:
+        """The State as it is now; what is kept or opened there is not seen here."""
+        copy = self.fork()
+        copy._layer = dict(self._layer)
+        return copy
+
     def join(self, run: AgentState) -> None:
         """Take over what a run of this agent had open."""
         self._opened.update(run._opened)

@@ -6,8 +6,9 @@ Steps are frozen records; `to_messages` is a pure choice of their fields, in two
 |---|---|---|
 | system prompt | sent | left out |
 | task, its images | sent | sent |
+| plan | assistant: the plan; then user: carry it out | left out |
 | action: model's text | sent | left out |
-| action: tool calls, observations, error | sent | sent |
+| action: tool calls, observations, their images, error | sent | sent |
 | action: reasoning | left out | left out |
 | final answer | for a native call its tool result; else assistant text; never both | the same |
 
@@ -16,16 +17,51 @@ It must not ask a model, nor change a record.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
+from typing import NoReturn, TypeVar
 
+from agent_magic.core.changes import NameChange
 from agent_magic.core.messages import ChatMessage, ImagePart, TokenUsage, ToolCall
 from agent_magic.core.values import Description, Value, to_text
 
 ACCEPTED = "accepted"
 """The tool result of a `final_answer` call that was taken."""
 _FOR_MODEL = frozenset(
-    {"StepError", "ParsingError", "ToolCallError", "ToolError", "ToolExecutionError", "Interrupted"}
+    {
+        "StepError",
+        "ParsingError",
+        "ToolCallError",
+        "ToolError",
+        "ToolExecutionError",
+        "FinalAnswerRejected",
+        "Interrupted",
+    }
 )
+_Class = TypeVar("_Class", bound=type)
+
+
+def _frozen(cls: _Class) -> _Class:
+    """Let an assignment to a step say how a step is changed."""
+
+    def refuse(self: object, name: str, value: object = None) -> NoReturn:
+        del value
+        raise dataclasses.FrozenInstanceError(
+            f"{type(self).__name__}.{name} cannot be assigned: a step is a record of what happened. "
+            f"Write agent.memory.edit(step, {name}=…): the original is kept, and agent.memory.undo() brings it back."
+        )
+
+    cls.__setattr__ = refuse  # pyright: ignore[reportAttributeAccessIssue] - over the one that dataclass made
+    return cls
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryStep:
+    """The root of all steps: a callback registered for it hears of every kind."""
+
+    def to_messages(self, *, summary_mode: bool = False) -> tuple[ChatMessage, ...]:
+        """What a model is shown of this step, in the normal or the summary view."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +103,15 @@ class StateVariable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlanDiff:
+    """How a plan differs from the one before it, in its lines."""
+
+    added: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
     """What became of one tool call."""
 
@@ -78,6 +123,10 @@ class ToolResult:
     """The live value that the tool returned, by reference."""
     bound_to: str | None = None
     """The variable that holds `output`, if it is an object."""
+    kept_as: str | None = None
+    """The `obs_N` that holds the whole, if the observation is cut."""
+    images: tuple[ImagePart, ...] = ()
+    """Shown to a model that sees, beside the observation."""
     fault: Fault | None = None
     notes: tuple[str, ...] = ()
     """How arguments were read, such as `message read as @top10`."""
@@ -92,8 +141,9 @@ class ToolResult:
         return "\n".join([*(f"({note})" for note in self.notes), body])
 
 
+@_frozen
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SystemPromptStep:
+class SystemPromptStep(MemoryStep):
     """The system prompt of a memory."""
 
     text: str
@@ -103,8 +153,9 @@ class SystemPromptStep:
         return () if summary_mode else (ChatMessage(role="system", content=self.text),)
 
 
+@_frozen
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskStep:
+class TaskStep(MemoryStep):
     """A task as the person gave it."""
 
     task: str
@@ -115,6 +166,10 @@ class TaskStep:
     others: tuple[StateVariable, ...] = ()
     """Others that are open to it, without previews."""
     n_others_left_out: int = 0
+    resumes: str | None = None
+    """The id of the run that this one goes on with; `task` is then the correction, or a word to go on."""
+    is_ours: bool = False
+    """The text is the runtime's: the run was resumed without a correction."""
 
     def to_messages(self, *, summary_mode: bool = False) -> tuple[ChatMessage, ...]:
         """One user message: the task, the variables it mentions, its images; alike in both views."""
@@ -126,11 +181,52 @@ class TaskStep:
             text += "\n\nOther variables:\n" + "\n".join(f"- {variable}" for variable in self.others)
             if self.n_others_left_out:
                 text += f"\n- and {self.n_others_left_out:,} more"
-        return (ChatMessage(role="user", content=text, images=self.images),)
+        return (ChatMessage(role="user", content=text, images=self.images, is_ours=self.is_ours),)
 
 
+@_frozen
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ActionStep:
+class PlanningStep(MemoryStep):
+    """A plan, or the failure to make one."""
+
+    step_number: int
+    """Of the action step before which it was made."""
+    timing: Timing
+    plan: str = ""
+    """The text that counts, as the person approved it; empty if there is none."""
+    handover: str = ""
+    """The user message that hands the turn back to acting."""
+    model_output: str = ""
+    """As the model wrote it."""
+    reasoning: str = ""
+    is_first: bool = True
+    """The first plan of its run."""
+    diff: PlanDiff = PlanDiff()
+    """Against the plan before it in the same run."""
+    fault: Fault | None = None
+    """Why there is no plan: the call failed, was interrupted, or the person refused it."""
+    token_usage: TokenUsage | None = None
+    model_input_digest: str = ""
+    """Of the request, see `core.digest`."""
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether the person stopped it."""
+        return self.fault is not None and self.fault.kind == "Interrupted"
+
+    def to_messages(self, *, summary_mode: bool = False) -> tuple[ChatMessage, ...]:
+        """The plan as the assistant's and the user message after it; nothing in the summary view."""
+        if summary_mode or self.fault or not self.plan:
+            return ()
+        return (
+            ChatMessage(role="assistant", content=self.plan),
+            ChatMessage(role="user", content=self.handover, is_ours=True),
+        )
+
+
+@_frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionStep(MemoryStep):
     """One turn of the loop: what the model said, what was called, what came of it."""
 
     step_number: int
@@ -146,6 +242,10 @@ class ActionStep:
     """What was wrong with the step as a whole."""
     token_usage: TokenUsage | None = None
     is_final_answer: bool = False
+    changes: tuple[NameChange, ...] = ()
+    """What became of the namespace while its calls ran."""
+    model_input_digest: str = ""
+    """Of the request, see `core.digest`."""
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
@@ -156,6 +256,11 @@ class ActionStep:
     def observations(self) -> str:
         """All that the model is told of the calls, a paragraph each."""
         return "\n\n".join(result.to_text() for result in self.tool_results)
+
+    @property
+    def observations_images(self) -> tuple[ImagePart, ...]:
+        """The images that came with the observations."""
+        return tuple(image for result in self.tool_results for image in result.images)
 
     @property
     def action_output(self) -> Value:
@@ -187,18 +292,20 @@ class ActionStep:
             ChatMessage(
                 role="tool",
                 content=result.to_text(),
+                images=result.images,
                 tool_call_id=result.call.id,
                 is_error=result.fault is not None,
             )
             for result in self.tool_results
         )
         if self.fault and self.fault.is_for_model:
-            messages.append(ChatMessage(role="user", content=self.fault.message, is_error=True))
+            messages.append(ChatMessage(role="user", content=self.fault.message, is_error=True, is_ours=True))
         return tuple(messages)
 
 
+@_frozen
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FinalAnswerStep:
+class FinalAnswerStep(MemoryStep):
     """The answer of a run."""
 
     answer: Value
@@ -215,10 +322,11 @@ class FinalAnswerStep:
         del summary_mode
         if self.is_told:
             return ()
-        asked = () if self.request is None else (ChatMessage(role="user", content=self.request),)
+        asked = (
+            () if self.request is None else (ChatMessage(role="user", content=self.request, is_ours=True),)
+        )
         return (*asked, ChatMessage(role="assistant", content=to_text(self.answer)))
 
 
-RunStep = TaskStep | ActionStep | FinalAnswerStep
+RunStep = TaskStep | PlanningStep | ActionStep | FinalAnswerStep
 """What a run adds to a memory."""
-MemoryStep = SystemPromptStep | RunStep

@@ -17,6 +17,7 @@ from collections.abc import Generator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, cast
 
+from agent_magic.core.errors import OptionError
 from agent_magic.core.messages import (
     ChatMessage,
     MessageDelta,
@@ -26,6 +27,7 @@ from agent_magic.core.messages import (
 )
 from agent_magic.core.values import Value
 from agent_magic.models.deltas import MessageBuilder
+from agent_magic.models.litellm_facts import Tokenizer, cost_of, find_tokenizer, is_window
 from agent_magic.models.litellm_reply import (
     NotStreamedError,
     check_end,
@@ -38,9 +40,9 @@ from agent_magic.models.litellm_reply import (
     split_content,
     to_call,
     to_delta,
+    to_usage,
 )
 from agent_magic.models.model import Capabilities, Model
-from agent_magic.models.provider_form import to_provider_messages, to_provider_tools
 from agent_magic.models.retry import BrokenReplyError, Failure, diagnose
 from agent_magic.models.thinking import ThinkingSplitter
 
@@ -61,6 +63,8 @@ class LiteLLMModel(Model):
         api_base: Address of an OpenAI-compatible server, `http://127.0.0.1:8000/v1`.
         api_key: Instead of the provider's environment variable. It is never shown.
         timeout_s: How long the provider may be silent, in seconds.
+        context_window: Tokens of a request and its reply together, where LiteLLM does not know
+            them or the server allows fewer.
         native_tools: Whether tools are called natively; None asks LiteLLM.
         stream: False for servers that cannot stream: each reply comes in one piece. Most of them
             are found out, at the price of one request.
@@ -75,11 +79,18 @@ class LiteLLMModel(Model):
         api_base: str | None = None,
         api_key: str | None = None,
         timeout_s: float = 60.0,
+        context_window: int | None = None,
         native_tools: bool | None = None,
         stream: bool = True,
         **options: Value,
     ) -> None:
+        if context_window is not None and not is_window(context_window):
+            raise OptionError(
+                f"context_window={context_window!r} is no number of tokens.\n"
+                "Give a whole number from 1, such as context_window=8000, or leave it out to ask LiteLLM."
+            )
         self.model_id = model_id
+        self._context_window = context_window
         self._address = {"api_base": api_base, "api_key": api_key}
         self._timeout_s = timeout_s
         self._native_tools = native_tools
@@ -101,7 +112,9 @@ class LiteLLMModel(Model):
 
     @property
     def context_window(self) -> int | None:  # pyright: ignore[reportIncompatibleVariableOverride] - as above
-        """In tokens, as LiteLLM knows it."""
+        """In tokens, as it was given, or else as LiteLLM knows it."""
+        if self._context_window is not None:
+            return self._context_window
         return self._info.get("max_input_tokens") or self._info.get("max_tokens")
 
     def generate(
@@ -114,8 +127,7 @@ class LiteLLMModel(Model):
         **options: Value,
     ) -> ChatMessage:
         """Ask once and return the whole reply."""
-        del kind
-        response = self._ask(messages, tools, stop, options, is_stream=False)
+        response = self._ask(messages, tools, stop, kind, options, is_stream=False)
         if not response.choices:
             raise BrokenReplyError("The provider's reply holds no choice.")
         choice = response.choices[0]
@@ -149,7 +161,7 @@ class LiteLLMModel(Model):
         """
         if self._streams:
             try:
-                yield from self._stream(messages, tools, stop, options)
+                yield from self._stream(messages, tools, stop, kind, options)
             except NotStreamedError:
                 pass  # what is asked next stands for itself, its failure too
             else:
@@ -163,6 +175,7 @@ class LiteLLMModel(Model):
         messages: Sequence[ChatMessage],
         tools: Sequence[ToolSchema],
         stop: Sequence[str],
+        kind: RequestKind,
         options: Mapping[str, Value],
     ) -> Generator[MessageDelta | ChatMessage, None, None]:
         builder, splitter = MessageBuilder(), ThinkingSplitter()
@@ -170,7 +183,7 @@ class LiteLLMModel(Model):
         # Beside native calls a stop text ends the text alone: the calls come after it.
         is_text_only = not (tools and self.capabilities.tools)
         try:
-            stream = self._ask(messages, tools, stop, options, is_stream=True)
+            stream = self._ask(messages, tools, stop, kind, options, is_stream=True)
             for chunk in stream:
                 delta = to_delta(chunk)
                 if delta is None:
@@ -194,6 +207,19 @@ class LiteLLMModel(Model):
             if stream is not None:
                 stream.close()
 
+    def count_tokens(self, text: str) -> int | None:
+        """Tokens by the model's own tokenizer, where LiteLLM brings it along (OpenAI's models); else None."""
+        return self._tokenizer.count(text) if self._tokenizer else None
+
+    def price_usd(self, input_tokens: int, output_tokens: int) -> float | None:
+        """By LiteLLM's table; None for a model that is not in it."""
+        return cost_of(_load(), self.model_id, prompt_tokens=input_tokens, completion_tokens=output_tokens)
+
+    @property
+    def shown_options(self) -> Mapping[str, Value]:
+        """The options that every call takes with it; what looks like a secret is left out."""
+        return {name: value for name, value in self._options.items() if not _SECRET_OPTION.fullmatch(name.split("_")[-1])}
+
     def diagnose(self, error: Exception) -> Failure:
         """Say what an exception means, without the keys that this model was given."""
         values = {"api_key": self._address["api_key"], **self._options}
@@ -208,11 +234,16 @@ class LiteLLMModel(Model):
             return cast("Mapping[str, Value]", _load().get_model_info(self.model_id))
         return {}
 
+    @cached_property
+    def _tokenizer(self) -> Tokenizer | None:
+        return find_tokenizer(_load(), self.model_id)
+
     def _ask(
         self,
         messages: Sequence[ChatMessage],
         tools: Sequence[ToolSchema],
         stop: Sequence[str],
+        kind: RequestKind,
         options: Mapping[str, Value],
         *,
         is_stream: bool,
@@ -221,7 +252,7 @@ class LiteLLMModel(Model):
         litellm = _load()
         left_out: set[str] = set()  # by this request; others may run at the same time
         while True:
-            request = self._build_request(messages, tools, stop, options, is_stream=is_stream)
+            request = self._build_request(messages, tools, stop, kind, options, is_stream=is_stream)
             try:
                 return litellm.completion(**request)
             except Exception as error:  # raised again, but for a parameter that the provider refuses
@@ -238,16 +269,15 @@ class LiteLLMModel(Model):
         messages: Sequence[ChatMessage],
         tools: Sequence[ToolSchema],
         stop: Sequence[str],
+        kind: RequestKind,
         options: Mapping[str, Value],
         *,
         is_stream: bool,
     ) -> dict[str, Value]:
-        capabilities = self.capabilities
+        wire = self.to_wire(messages, tools, kind)
         request: dict[str, Value] = {
             "model": self.model_id,
-            "messages": to_provider_messages(
-                messages, native_tools=capabilities.tools, images=capabilities.images
-            ),
+            "messages": wire.messages,
             "timeout": self._timeout_s,
             "num_retries": 0,
             "max_retries": 0,
@@ -255,8 +285,8 @@ class LiteLLMModel(Model):
         }
         if is_stream and "stream_options" not in self._refused:
             request["stream_options"] = {"include_usage": True}
-        if tools and capabilities.tools:
-            request.update(tools=to_provider_tools(tools), tool_choice="auto")
+        if wire.tools:
+            request.update(tools=wire.tools, tool_choice="auto")
         if stop and "stop" not in self._refused:
             request["stop"] = list(stop)
         request.update(self._options)
@@ -278,20 +308,7 @@ class LiteLLMModel(Model):
         return {**request, "extra_body": {"messages": request["messages"], **request.get("extra_body", {})}}
 
     def _to_usage(self, usage: Any) -> TokenUsage | None:
-        if not usage or not usage.prompt_tokens:  # LiteLLM writes 0 where the provider reported nothing
-            return None
-        cost: float | None = None
-        with contextlib.suppress(Exception):  # a model without a price
-            cost = sum(_load().cost_per_token(model=self.model_id, usage_object=usage))
-        return TokenUsage(
-            input_tokens=usage.prompt_tokens,
-            output_tokens=usage.completion_tokens,
-            cached_tokens=getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", None),
-            reasoning_tokens=getattr(
-                getattr(usage, "completion_tokens_details", None), "reasoning_tokens", None
-            ),
-            cost_usd=cost,
-        )
+        return to_usage(usage, cost_of(_load(), self.model_id, usage_object=usage)) if usage else None
 
 
 def _load() -> Any:

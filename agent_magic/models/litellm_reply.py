@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from agent_magic.core.messages import ChatMessage, MessageDelta, ToolCall, ToolCallDelta
+from agent_magic.core.messages import ChatMessage, MessageDelta, TokenUsage, ToolCall, ToolCallDelta
 from agent_magic.core.values import Value
 from agent_magic.models.provider_form import to_arguments_json
 from agent_magic.models.retry import BrokenReplyError
@@ -119,6 +119,22 @@ def reported_usage(stream: Any) -> Any:
     """The last usage that the provider sent; LiteLLM estimates one where none was, which is no report."""
     usages = (getattr(chunk, "usage", None) for chunk in reversed(getattr(stream, "chunks", None) or ()))
     return next((usage for usage in usages if usage), None)
+
+
+def to_usage(usage: Any, cost_usd: float | None) -> TokenUsage | None:
+    """A usage as LiteLLM puts it, whatever the provider's form; None where nothing was reported."""
+    if not usage.prompt_tokens:  # LiteLLM writes 0 there
+        return None
+    read, written = (
+        getattr(usage, name, None) for name in ("prompt_tokens_details", "completion_tokens_details")
+    )
+    return TokenUsage(
+        input_tokens=usage.prompt_tokens,
+        output_tokens=usage.completion_tokens,
+        cached_tokens=getattr(read, "cached_tokens", None),
+        reasoning_tokens=getattr(written, "reasoning_tokens", None),
+        cost_usd=cost_usd,
+    )
 
 
 def find_refused_parameter(error: Exception, request: Mapping[str, Value]) -> str | None:

@@ -12,6 +12,7 @@ import importlib.util
 import os
 import queue
 import threading
+import time
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +27,9 @@ WINDOW = 4_096
 # slow core, and larger pieces were measured to be no faster.
 _PROMPT_PIECE = 64
 _WAIT_S = 0.1
+_COUNT_WAIT_S = 0.5
+# A prompt that cannot fit is refused at once with its length, and what was read before stays cached.
+_OVERFULL = [2] * (WINDOW + 1)
 _EXIT_WAIT_S = 2.0
 
 
@@ -69,6 +73,7 @@ class Engine:
         self._worker: threading.Thread | None = None
         self._running: _Request | None = None
         self._is_closed = False
+        self._is_loaded = False
         self._lock = threading.Lock()
 
     def complete(self, body: Mapping[str, Value]) -> Generator[Piece]:
@@ -101,6 +106,37 @@ class Engine:
         finally:
             request.is_cancelled.set()
 
+    def count_tokens(self, text: str, *, is_patient: bool = False) -> int | None:
+        """Tokens of a text, marks of roles in it read as such; about 2 ms.
+
+        Args:
+            is_patient: Load the weights if they are not loaded, and wait for requests before this
+                one; else the answer is None if that would take more than half a second.
+
+        Raises:
+            EngineError: The weights cannot be loaded.
+        """
+        if not (self._is_loaded or is_patient):
+            return None
+        request = _Request({"prompt": [text, *_OVERFULL], "max_tokens": 1, "stream": True})
+        self._start()
+        self._requests.put(request)
+        deadline = time.monotonic() + _COUNT_WAIT_S
+        try:
+            while is_patient or time.monotonic() < deadline:
+                try:
+                    reply = request.replies.get(timeout=_WAIT_S)
+                except queue.Empty:
+                    continue
+                if isinstance(reply, PromptTooLongError):
+                    return reply.n_tokens - len(_OVERFULL)
+                if isinstance(reply, Exception) and is_patient:
+                    raise reply
+                return None
+        finally:
+            request.is_cancelled.set()
+        return None
+
     def close(self) -> None:
         """End the worker, so that the process can end; a request under way is cancelled."""
         self._is_closed = True
@@ -125,6 +161,7 @@ class Engine:
             self._running = request
             try:
                 server = server or _load(self.weights)
+                self._is_loaded = True
                 server.handle_completions(request.body, lambda chunk, r=request: _take(chunk, r))
             except Exception as error:  # noqa: BLE001 - whatever the engine raises is for who asked
                 request.replies.put(error if isinstance(error, EngineError) else EngineError(str(error)))

@@ -38,6 +38,23 @@ _ANSWERED_EXAMPLES = (
     "Answer: The towns on the coast are Visby and Umea.",
     "",
 )
+_PLANNED_EXAMPLES = (
+    "Task: What does tea cost?",
+    "Plan:",
+    "1. Look up the price of tea.",
+    "2. Give the price as the answer.",
+    "",
+    "Task: What does tea cost?",
+    "Result of price(item=tea): 3.2",
+    "Plan:",
+    "1. Give 3.2 as the answer.",
+    "",
+    "Task: Which town on the coast is the warmest?",
+    "Plan:",
+    "1. Look up the towns on the coast.",
+    "2. Give the warmest town as the answer.",
+    "",
+)
 _MADE_EXAMPLES = 2
 _WORDS = ("Larkspur", "Obsidian", "Quillwort", "Tamarack", "Vermilion", "Zephyr", "Juniper", "Marigold")
 _NUMBERS = (7, 12, 25, 38, 64, 91)
@@ -73,12 +90,16 @@ class Run:
 def split_runs(messages: Sequence[ChatMessage]) -> list[Run]:
     """The runs that the messages tell of, oldest first; the last one is under way.
 
-    A user message begins a run, unless it tells of an error; the system prompt is left out.
+    A person's message begins a run. Of the others, an assistant's text before one is no answer
+    but a plan, or a text that was refused. The system prompt is left out.
     """
     runs: list[Run] = []
     for message in messages:
         match message.role:
-            case "user" if not runs or not message.is_error:
+            case "user" if message.is_ours or (runs and message.is_error):
+                if runs and runs[-1].answer is not None:
+                    runs[-1] = dataclasses.replace(runs[-1], answer=None)
+            case "user":
                 runs.append(_start_run(message.content or ""))
             case "assistant" if runs:
                 runs[-1] = _add_reply(runs[-1], message)
@@ -120,6 +141,19 @@ def build_answer_prompt(runs: Sequence[Run], *, max_result_chars: int) -> str:
         lines += [_result_line(turn, max_result_chars) for turn in run.findings]
         lines += [f"Answer: {_one_line(truncate(_answer(run), max_result_chars))}", ""]
     return "\n".join([*lines[:-2], "Answer:"])
+
+
+def build_plan_prompt(runs: Sequence[Run], *, max_result_chars: int) -> str:
+    """The prompt whose continuation, up to an empty line, is a plan for the rest of the last of `runs`.
+
+    Args:
+        runs: Oldest first; the earlier ones are not shown, for their plans are not known.
+        max_result_chars: Results are cut to this length.
+    """
+    run = runs[-1]
+    lines = [*_PLANNED_EXAMPLES, f"Task: {_one_line(run.task)}"]
+    lines += [_result_line(turn, max_result_chars) for turn in run.findings]
+    return "\n".join([*lines, "Plan:"])
 
 
 def build_chat_prompt(runs: Sequence[Run], *, max_result_chars: int) -> str:

@@ -6,11 +6,12 @@ It must not know a provider, a tool's function or an agent.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_magic.core.messages import ChatMessage, MessageDelta, RequestKind, ToolSchema
 from agent_magic.core.values import Value
+from agent_magic.models.provider_form import ProviderMessage, to_provider_messages, to_provider_tools
 from agent_magic.models.retry import Failure, diagnose
 
 
@@ -23,6 +24,15 @@ class Capabilities:
     images: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WireRequest:
+    """What a model is really sent, as plain mappings in the form of its provider."""
+
+    messages: list[ProviderMessage]
+    tools: list[ProviderMessage]
+    """Empty where nothing may be called, or where calls are asked for as text."""
+
+
 class Model(ABC):
     """A language model. Subclasses need `generate` alone; `stream` may do better than the default.
 
@@ -32,6 +42,9 @@ class Model(ABC):
     model_id: str = "model"
     """As LiteLLM spells it, `provider/name`, or a name of its own."""
     capabilities: Capabilities = Capabilities()
+    makes_own_prompt: bool = False
+    """Requests are not sent as they are but made into a prompt of its own, so their tokens say nothing
+    of it: one that is too long is refused, and shortened then."""
     context_window: int | None = None
     """In tokens, request and reply together; None if unknown."""
 
@@ -70,6 +83,38 @@ class Model(ABC):
         the iterator cancels the request.
         """
         yield self.generate(messages, tools=tools, stop=stop, kind=kind, **options)
+
+    def to_wire(
+        self, messages: Sequence[ChatMessage], tools: Sequence[ToolSchema] = (), kind: RequestKind = "act"
+    ) -> WireRequest:
+        """Build what is sent for these messages and tools; nothing is asked, and the result is the caller's.
+
+        As long as the settings stay, the messages of a longer history begin with those of a shorter one.
+        """
+        del kind
+        able = self.capabilities
+        return WireRequest(
+            messages=to_provider_messages(messages, native_tools=able.tools, images=able.images),
+            tools=to_provider_tools(tools) if able.tools else [],
+        )
+
+    @property
+    def shown_options(self) -> Mapping[str, Value]:
+        """What goes to the provider beside messages and tools, without keys and the like."""
+        return {}
+
+    def count_tokens(self, text: str) -> int | None:
+        """Tokens of a text by this model's own tokenizer; None if that is not at hand.
+
+        It asks no address and loads no weights.
+        """
+        del text
+        return None
+
+    def price_usd(self, input_tokens: int, output_tokens: int) -> float | None:
+        """What so many tokens cost, none of them from the cache; None if unknown."""
+        del input_tokens, output_tokens
+        return None
 
     def diagnose(self, error: Exception) -> Failure:
         """Say what an exception out of `generate` or `stream` means: try again, or tell the person."""

@@ -36,10 +36,16 @@ def to_provider_messages(
     Args:
         native_tools: Send calls and results as such; else calls become JSON in the assistant's
             text, one a line, results become user messages, and neighbours of one role are joined.
-        images: Send images as data URLs; else a note of their size stands for each.
+        images: Send images as data URLs; else a note of their size stands for each image of a
+            user's message, and those of results are left to the text of the result.
+
+    Beside native calls the images of results follow in one user message after all results of
+    the turn, for a result is text alone and nothing may stand between a call and its results.
     """
     prepared = [_copy(_CACHE.get(message, native_tools=native_tools, images=images)) for message in messages]
-    return prepared if native_tools else _join_neighbours(prepared)
+    if not native_tools:
+        return _join_neighbours(prepared)
+    return _with_result_images(messages, prepared) if images else prepared
 
 
 def to_provider_tools(schemas: Sequence[ToolSchema]) -> list[ProviderMessage]:
@@ -80,10 +86,8 @@ class _Cache:
         self._lock = threading.Lock()
 
     def get(self, message: ChatMessage, *, native_tools: bool, images: bool) -> ProviderMessage:
-        if message.images:
-            return _to_provider(
-                message, native_tools=native_tools, images=images
-            )  # kept with the image itself
+        if message.images:  # the encoded image is kept with the image itself
+            return _to_provider(message, native_tools=native_tools, images=images)
         key = (id(message), native_tools, images)
         with self._lock:
             kept = self._kept.get(key)
@@ -138,7 +142,8 @@ def _to_provider(message: ChatMessage, *, native_tools: bool, images: bool) -> P
         case "tool" if native_tools:
             return {"role": "tool", "tool_call_id": message.tool_call_id or "", "content": text}
         case "tool":
-            return {"role": "user", "content": f"Observation:\n{text}"}
+            seen = message.images if images else ()
+            return {"role": "user", "content": _with_images(f"Observation:\n{text}", seen, images=images)}
         case _:
             return {"role": message.role, "content": _with_images(text, message.images, images=images)}
 
@@ -158,8 +163,53 @@ def _with_images(text: str, parts: Sequence[ImagePart], *, images: bool) -> str 
     if not images:
         return "\n".join([*([text] if text else []), *map(_note, parts)])
     seen: list[ProviderMessage] = [{"type": "text", "text": text}] if text else []
-    seen.extend({"type": "image_url", "image_url": {"url": _IMAGE_URLS.get(part.image)}} for part in parts)
-    return seen
+    return [*seen, *map(_to_image_part, parts)]
+
+
+def _to_image_part(part: ImagePart) -> ProviderMessage:
+    return {"type": "image_url", "image_url": {"url": _IMAGE_URLS.get(part.image)}}
+
+
+def _with_result_images(
+    messages: Sequence[ChatMessage], prepared: list[ProviderMessage]
+) -> list[ProviderMessage]:
+    """The prepared messages, with the images of tool messages after each block of these."""
+    with_images = [
+        place for place, message in enumerate(messages) if message.images and message.role == "tool"
+    ]
+    if not with_images:
+        return prepared
+    sent: list[ProviderMessage] = []
+    start = 0
+    while with_images:
+        end = next(
+            (place for place in range(with_images[0], len(messages)) if messages[place].role != "tool"),
+            len(messages),
+        )
+        block = [messages[place] for place in with_images if place < end]
+        with_images = with_images[len(block) :]
+        names = _names_of_calls(messages, end)
+        sent += prepared[start:end]
+        sent.append({"role": "user", "content": [part for one in block for part in _show(one, names)]})
+        start = end
+    return sent + prepared[start:]
+
+
+def _names_of_calls(messages: Sequence[ChatMessage], end: int) -> dict[str, str]:
+    """The tools' names by the ids of the calls whose results end before place `end`."""
+    turn = next((one for one in reversed(messages[:end]) if one.role == "assistant"), None)
+    return {call.id: call.name for call in turn.tool_calls} if turn else {}
+
+
+def _show(result: ChatMessage, names: Mapping[str, str]) -> list[ProviderMessage]:
+    """Each image of a result after a text that says which it is."""
+    shown: list[ProviderMessage] = []
+    call_id = result.tool_call_id or ""
+    for part in result.images:
+        name = f" @{part.name}" if part.name else ""
+        text = f"Image{name}, from {names.get(call_id, 'the call')} ({call_id}):"
+        shown += [{"type": "text", "text": replace_surrogates(text)}, _to_image_part(part)]
+    return shown
 
 
 def _note(part: ImagePart) -> str:

@@ -27,9 +27,19 @@ _PASSING_CLASSES = frozenset(
     {"TransportError", "APIConnectionError", "APITimeoutError", "Timeout", "IncompleteRead"}
 )
 _TIMEOUT_CLASSES = frozenset({"Timeout", "APITimeoutError", "TimeoutException", "TimeoutError"})
+# As OpenAI, Anthropic, Gemini, Mistral, Bedrock, Cohere, vLLM, TGI, llama.cpp, LM Studio and Ollama say it.
 _TOO_LONG = re.compile(
-    r"context[ _](?:length|window|size)|(?:prompt|input|request) is too long|too many tokens", re.IGNORECASE
+    r"""maximum\ (?:context|model|prompt)\ length | context_length_exceeded | exceed_context_size
+    | exceed\w*\ (?:the\ )?(?:\w+[ '’]+){0,3}?(?:context[ _-]?(?:length|window|size|limit)|maximum\ number\ of\ tokens)
+    | context[ _-]?(?:length|window|size|limit)[^.\n]{0,40}\ exceeded
+    | (?:greater|longer|larger|more)\ than\ (?:the\ )?(?:\w+[ '’]+){0,3}?context[ _-]?(?:length|window|size)
+    | input\ tokens\ exceed\ the\ configured\ limit
+    | (?:prompt|input|request)\ (?:is\ )?too\ long | too\ many\ tokens
+    | `inputs`\ tokens\ \+\ `max_new_tokens`\ must\ be | reduce\ the\ length\ of\ (?:the|your)\ (?:messages|input|prompt)""",
+    re.IGNORECASE | re.VERBOSE,
 )
+# Some servers report it as a fault of their own, or amid a stream; a rate limit may speak of tokens too.
+_NEVER_TOO_LONG = frozenset({401, 403, 404, 408, 429})
 _NO_PROVIDER = "LLM Provider NOT provided"
 _NO_KEY = re.compile(
     r"missing credentials|api[_ ]key[^.]{0,60}must be set|missing[^.]{0,20}api[_ ]?key", re.IGNORECASE
@@ -63,6 +73,8 @@ class Failure:
     """For the person: the model's id, what happened, what to look at. No secret."""
     retry_after_s: float | None = None
     """How long the provider asks to wait."""
+    is_overflow: bool = False
+    """The request is longer than the model's window: the same one would fail again, a shorter one may not."""
 
 
 class RetryPolicy:
@@ -117,14 +129,16 @@ def diagnose(error: Exception, model_id: str, *, secrets: Iterable[str] = ()) ->
         message = f"{model_id} gave a reply that could not be read. Look at the model's server, or at what stands before it."
         fault = f" The fault: {_shorten(words, _MAX_WORDS_CHARS)}" if words else ""
         return Failure(is_passing=True, message=_shorten(message + fault, MAX_MESSAGE_CHARS))
-    is_passing = _is_passing(error, status)
-    message = _explain(error, status, model_id, words, is_passing=is_passing)
+    is_overflow = _is_too_long(error, words)
+    is_passing = not is_overflow and _is_passing(error, status)
+    message = _explain(error, status, model_id, words, is_passing=is_passing, is_overflow=is_overflow)
     if words and _NO_PROVIDER not in words:
         message += f" It says: {_shorten(words, _MAX_WORDS_CHARS)}"
     return Failure(
         is_passing=is_passing,
         message=_shorten(message, MAX_MESSAGE_CHARS),
         retry_after_s=_retry_after(error) if is_passing else None,
+        is_overflow=is_overflow,
     )
 
 
@@ -134,8 +148,10 @@ def _key_name(model_id: str) -> str:
     return f"{re.sub(r'[^A-Za-z0-9]+', '_', provider).upper()}_API_KEY"
 
 
-def _explain(error: Exception, status: int | None, model_id: str, words: str, *, is_passing: bool) -> str:
-    if _is_too_long(error, words):
+def _explain(
+    error: Exception, status: int | None, model_id: str, words: str, *, is_passing: bool, is_overflow: bool
+) -> str:
+    if is_overflow:
         return f"{model_id}: the request is longer than the model's context window. Begin afresh, or give the task less to read."
     if _names(error) & _TIMEOUT_CLASSES or status == 408:
         return f"{model_id} did not answer in time. Allow it more with the model option `timeout_s`, or look at its server."
@@ -192,7 +208,7 @@ def _is_too_long(error: Exception, words: str) -> bool:
         or getattr(error, "code", None) == "context_length_exceeded"
     ):
         return True
-    return _status(error) in (400, 413) and _TOO_LONG.search(words) is not None
+    return _status(error) not in _NEVER_TOO_LONG and _TOO_LONG.search(words) is not None
 
 
 def _is_unreadable(error: Exception, words: str) -> bool:

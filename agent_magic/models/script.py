@@ -35,7 +35,7 @@ class ScriptedRequest:
     """What a `ScriptedModel` was asked in one call."""
 
     kind: RequestKind
-    """`act` for the next action, `final` for the last answer after the step limit."""
+    """`act` for the next action, `plan` for a plan, `final` for the last answer after the step limit."""
     stop: tuple[str, ...]
     options: Mapping[str, Value]
     _schemas: tuple[ToolSchema, ...]
@@ -53,16 +53,11 @@ class ScriptedRequest:
 
     @property
     def tools(self) -> list[dict[str, Value]]:
-        """The schemas of the tools as plain mappings: name, description, parameters, examples."""
-        return [
-            {
-                "name": schema.name,
-                "description": schema.description,
-                "parameters": dict(schema.parameters),
-                "examples": [{"task": one.task, "arguments": dict(one.arguments)} for one in schema.examples],
-            }
-            for schema in self._schemas
-        ]
+        """The schemas of the tools as plain mappings: name, description, parameters, examples.
+
+        Empty for a model without native calls: it is told of the tools in the messages.
+        """
+        return to_tool_mappings(self._schemas, self._capabilities)
 
     @property
     def chat_messages(self) -> list[ChatMessage]:
@@ -73,6 +68,21 @@ class ScriptedRequest:
             tails.append(request._tail)
             request = request._previous
         return [message for tail in reversed(tails) for message in tail]
+
+
+def to_tool_mappings(schemas: Sequence[ToolSchema], capabilities: Capabilities) -> list[dict[str, Value]]:
+    """The schemas as a `ScriptedRequest` shows them."""
+    if not capabilities.tools:
+        return []
+    return [
+        {
+            "name": schema.name,
+            "description": schema.description,
+            "parameters": dict(schema.parameters),
+            "examples": [{"task": one.task, "arguments": dict(one.arguments)} for one in schema.examples],
+        }
+        for schema in schemas
+    ]
 
 
 Reply: TypeAlias = "str | Mapping[str, Any] | ChatMessage | BaseException | type[BaseException] | Callable[[ScriptedRequest], Any]"

@@ -15,8 +15,16 @@ from typing import Any
 from agent_magic.core.errors import GenerationError, OptionError
 from agent_magic.core.messages import ChatMessage, MessageDelta, RequestKind, ToolSchema
 from agent_magic.core.values import Value
-from agent_magic.models.model import Capabilities, Model
-from agent_magic.models.script import Reply, ScriptedRequest, check_reply, to_deltas, to_message
+from agent_magic.models.model import Capabilities, Model, WireRequest
+from agent_magic.models.provider_form import to_provider_messages
+from agent_magic.models.script import (
+    Reply,
+    ScriptedRequest,
+    check_reply,
+    to_deltas,
+    to_message,
+    to_tool_mappings,
+)
 
 
 class ScriptedModel(Model):
@@ -32,6 +40,8 @@ class ScriptedModel(Model):
             `finish_reason`; an exception is raised; a function is called with the request.
         stream_pieces: In how many pieces a reply is streamed; None for the whole at once.
         latency_s: How long a reply takes.
+        context_window: In tokens; a request that is larger is answered all the same.
+        price: USD of one input token and of one output token; None for unknown.
     """
 
     def __init__(
@@ -43,6 +53,7 @@ class ScriptedModel(Model):
         model_id: str = "scripted",
         capabilities: Capabilities | None = None,
         context_window: int | None = None,
+        price: tuple[float, float] | None = None,
     ) -> None:
         if isinstance(replies, str | Mapping | ChatMessage):
             raise OptionError(
@@ -61,6 +72,7 @@ class ScriptedModel(Model):
         self._rules: tuple[tuple[re.Pattern[str], Reply], ...] | None = None
         self._stream_pieces = stream_pieces
         self._latency_s = latency_s
+        self._price = price
         self._lock = threading.Lock()
         self._last_messages: Sequence[ChatMessage] = ()
         for reply in self._replies:
@@ -130,6 +142,23 @@ class ScriptedModel(Model):
                 time.sleep(self._latency_s / len(pieces))
             yield piece
         yield message
+
+    def to_wire(
+        self, messages: Sequence[ChatMessage], tools: Sequence[ToolSchema] = (), kind: RequestKind = "act"
+    ) -> WireRequest:
+        """What `requests` shows of such a call, its tools in the same short form."""
+        del kind
+        able = self.capabilities
+        return WireRequest(
+            messages=to_provider_messages(messages, native_tools=able.tools, images=able.images),
+            tools=to_tool_mappings(tools, able),
+        )
+
+    def price_usd(self, input_tokens: int, output_tokens: int) -> float | None:
+        """By the `price` that it was given."""
+        if self._price is None:
+            return None
+        return input_tokens * self._price[0] + output_tokens * self._price[1]
 
     def _next_message(
         self,

@@ -16,10 +16,12 @@ from agent_magic.core.errors import OptionError
 from agent_magic.core.state import AgentState
 from agent_magic.core.values import Value
 from agent_magic.models.model import Model
-from agent_magic.models.select import choose_model
+from agent_magic.models.select import Choice, choose_model
+from agent_magic.notebook.checks import refuse_lost_checks
 from agent_magic.notebook.handing import Handed
 from agent_magic.notebook.kernel_state import KernelState
 from agent_magic.notebook.options import AgentOptions
+from agent_magic.notebook.settings import NamedType, read_settings
 from agent_magic.tools.toolbox import LiveTool, Source, Toolbox
 
 
@@ -34,6 +36,8 @@ class Keeping:
     mentioned: Mapping[str, LiveTool] = field(default_factory=dict[str, LiveTool])
     """From all cells so far."""
     images: str = "auto"
+    answer_type: NamedType | None = None
+    """From the last `--answer-type`."""
     reason: str = ""
     """Why it has this model, as the header says it."""
 
@@ -64,6 +68,12 @@ def new_agent(magics: Any, state: KernelState, name: str) -> MultiStepAgent:
         instructions=magics.instructions,
         max_steps=magics.max_steps,
         max_tool_threads=magics.max_tool_threads,
+        planning_interval=magics.planning_interval,
+        summary_mode=magics.summary_mode,
+        max_time_s=magics.max_time_s,
+        max_cost_usd=magics.max_cost_usd,
+        max_total_tokens=magics.max_total_tokens,
+        prompt_templates=magics.prompt_templates or None,
         state=AgentState(state, scope=magics.state, references=magics.references),
     )
     _keepings[agent] = Keeping(images=magics.images)
@@ -102,9 +112,12 @@ def change_agent(
         What the author of the tools should know, a line each.
 
     Raises:
-        DefinitionError: A tool or the model cannot be; nothing was changed then.
+        DefinitionError: A tool, the model or a setting cannot be; nothing was changed then.
     """
     keeping = keeping_of(agent, state)
+    asked = read_settings(state, agent, options, named=keeping.answer_type)
+    if asked.checks is None and not options.define:
+        refuse_lost_checks(agent)
     _refuse_lost_tools(keeping, {**given.variables, **mentioned.variables})
     given_tools = keeping.given if options.tools is None else given.tools
     mentioned_tools = {**keeping.mentioned, **mentioned.tools}
@@ -112,10 +125,12 @@ def change_agent(
     # A tool that the agent was made with and that is named here too is the live one from now on.
     own = [source for source in keeping.own_tools if not live.keys() & Toolbox([source]).current().keys()]
     toolbox = Toolbox([*own, *live.values()])
-    if options.model is not None or not options.define:
-        _choose(magics, state, agent, options)
-    if options.max_steps is not None:
-        agent.max_steps = options.max_steps
+    choice = _choose(magics, state, agent, options)
+    asked.apply(agent)
+    if asked.answer_type is not None or asked.takes_type_off:
+        keeping.answer_type = asked.answer_type
+    if choice is not None:
+        agent.model, keeping.reason = choice.model, choice.reason
     if options.max_tool_threads is not None:
         agent.max_tool_threads = options.max_tool_threads
     if options.description is not None:
@@ -131,6 +146,17 @@ def change_agent(
     return _tell_tools(agent)
 
 
+def choose_once(magics: Any, state: KernelState, agent: MultiStepAgent) -> None:
+    """Give the agent its model now, as its first run would, unless it has one.
+
+    Raises:
+        OptionError: There is none to be had.
+    """
+    choice = _choose(magics, state, agent, AgentOptions())
+    if choice is not None:
+        agent.model, keeping_of(agent, state).reason = choice.model, choice.reason
+
+
 def _refuse_lost_tools(keeping: Keeping, variables: Mapping[str, Value]) -> None:
     """Refuse a tool that this cell names and that can no longer be called."""
     for name, value in variables.items():
@@ -141,19 +167,18 @@ def _refuse_lost_tools(keeping: Keeping, variables: Mapping[str, Value]) -> None
             )
 
 
-def _choose(magics: Any, state: KernelState, agent: MultiStepAgent, options: AgentOptions) -> None:
-    """Give the agent the model that the cell asks for, or that its first run needs."""
-    keeping = keeping_of(agent, state)
+def _choose(magics: Any, state: KernelState, agent: MultiStepAgent, options: AgentOptions) -> Choice | None:
+    """The model that the cell asks for, or that the agent's first run needs; None to leave the one it has."""
     wanted: Model | str | None = options.model
+    if options.model is None and options.define:
+        return None  # nothing is run, so its model may wait
     if options.model is not None and options.model.startswith("@"):
         wanted = _live_model(state, options.model[1:])
     elif options.model is None and options.model_args and agent.has_model:
         wanted = agent.model.model_id  # the same model with other arguments
     elif options.model is None and agent.has_model:
-        return
-    choice = choose_model(wanted, magics.model or None, model_args=options.model_args or {})
-    agent.model = choice.model
-    keeping.reason = choice.reason
+        return None
+    return choose_model(wanted, magics.model or None, model_args=options.model_args or {})
 
 
 def _live_model(state: KernelState, name: str) -> Model:

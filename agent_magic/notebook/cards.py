@@ -5,15 +5,20 @@ It must not know how a form looks: records are drawn by the view.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agent_magic.agents.hooks import name_of_function
 from agent_magic.agents.multistep import MultiStepAgent
+from agent_magic.agents.preview import Preview
 from agent_magic.core.result import RunResult
-from agent_magic.core.steps import ActionStep, MemoryStep
-from agent_magic.core.values import safe_repr
+from agent_magic.core.steps import ActionStep, MemoryStep, PlanningStep
+from agent_magic.core.values import Value, safe_repr
+from agent_magic.notebook import lens
+from agent_magic.notebook.answer_types import type_words
 from agent_magic.notebook.building import reason_of
 from agent_magic.record.cards import to_agent_record, to_tool_record
+from agent_magic.record.plan import to_plan_record
 from agent_magic.record.run import to_record
 from agent_magic.record.step import to_step_record
 from agent_magic.tools.tool import Tool
@@ -31,18 +36,35 @@ def agent_bundle(agent: MultiStepAgent) -> Bundle:
             model_id=agent.model.model_id if agent.has_model else "chosen at the first run",
             reason=reason_of(agent),
             tools=[tool.to_schema() for tool in agent.tools.values()],
-            settings={
-                "max_steps": agent.max_steps,
-                "max_tool_threads": agent.max_tool_threads,
-                "state": agent.state.scope,
-                **({"description": agent.description} if agent.description else {}),
-                **({"instructions": agent.instructions} if agent.instructions else {}),
-            },
+            settings=_settings(agent),
             n_runs=len(agent.runs),
             n_steps=sum(isinstance(step, ActionStep) for step in agent.memory.steps),
             last_status=agent.result.status if agent.result else None,
         )
     )
+
+
+def _settings(agent: MultiStepAgent) -> dict[str, Value]:
+    """The settings by name; those that are not set are None."""
+    values = agent.settings.values
+    checks = [name_of_function(check) for check in agent.final_answer_checks]
+    prompts = agent.prompt_templates
+    return {
+        "max_steps": values.max_steps,
+        "max_tool_threads": agent.max_tool_threads,
+        "state": agent.state.scope,
+        "planning_interval": values.planning_interval,
+        "summary_mode": values.summary_mode if values.summary_mode != "plan" else None,
+        "checks": ", ".join(checks) or None,
+        "answer_type": None if agent.answer_type is None else type_words(agent.answer_type),
+        "max_time_s": values.max_time_s,
+        "max_cost_usd": values.max_cost_usd,
+        "max_total_tokens": values.max_total_tokens,
+        "prompts": ", ".join(prompts) if isinstance(prompts, Mapping) else prompts and str(prompts),
+        "is_paused": values.is_paused or None,
+        "description": agent.description or None,
+        "instructions": agent.instructions or None,
+    }
 
 
 def run_bundle(result: RunResult) -> Bundle:
@@ -51,10 +73,17 @@ def run_bundle(result: RunResult) -> Bundle:
 
 
 def step_bundle(step: MemoryStep) -> Bundle:
-    """One step; those that are no action as the messages they make."""
+    """One step; tasks and answers as their fields."""
     if isinstance(step, ActionStep):
         return step_to_bundle(to_step_record(step))
+    if isinstance(step, PlanningStep):
+        return step_to_bundle(to_plan_record(step))
     return {"text/plain": safe_repr(step)}
+
+
+def preview_bundle(preview: Preview) -> Bundle:
+    """What a model is sent, in one view."""
+    return lens.preview_bundle(preview)
 
 
 def tool_bundle(tool: Tool) -> Bundle:

@@ -8,16 +8,18 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Container, Iterable
+from pathlib import Path
 
 from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
 
 from agent_magic.core.errors import OptionError
 from agent_magic.core.state import State
 from agent_magic.core.values import Value
+from agent_magic.notebook.commands import LINE_COMMANDS, REQUEST_KINDS, open_parts
 from agent_magic.notebook.kernel_state import KernelState
 from agent_magic.notebook.mentions import unfinished_mention
 from agent_magic.notebook.option_values import split_words
-from agent_magic.notebook.options import LINE_COMMANDS, OPTIONS, Option, group_words
+from agent_magic.notebook.options import OPTIONS, Option, group_words
 from agent_magic.notebook.shell import Shell
 
 _IDENTIFIER = "agent_magic"
@@ -27,6 +29,9 @@ _CELL = re.compile(r"\s*%%agent(?=\s|\Z)")
 _LINE = re.compile(r"(?:^|=)\s*%agent\s+(?P<arguments>.*)\Z")
 _LAST_WORD = re.compile(r"\S*\Z")
 _LAST_NAME = re.compile(r"@?\w*\Z")
+_LAST_TYPE = re.compile(r"\w*\Z")
+_TYPES = ("float", "int", "str", "bool", "list", "dict", "list[str]", "list[float]", "Literal[")
+_PROMPT_FILES = (".yaml", ".yml")
 
 Names = Callable[[], Iterable[str]]
 
@@ -76,6 +81,10 @@ class _Known:
         if self._agents is not None:
             return list(self._agents())
         return [name for name in self._state if _is_agent(self._state[name])]
+
+    def types(self) -> list[str]:
+        """Names of the notebook's classes, and the commonest types."""
+        return [*(name for name in self._state if isinstance(self._state[name], type)), *_TYPES]
 
     def models(self) -> list[str]:
         """What may stand after `--model`."""
@@ -133,12 +142,24 @@ def _complete_value(
 ) -> SimpleMatcherResult:
     if option.choices:
         return _result(fragment, option.choices)
+    off = [option.off] if option.off and not taken else []
+    if option.kind in ("number", "amount"):
+        return _result(fragment, off)
+    if option.kind == "type":
+        # Inside brackets the next name begins anew.
+        return _result(_last(_LAST_TYPE, fragment), [*off, *known.types()])
+    if option.field == "prompt_templates":
+        return _result(fragment, [*off, *_files(fragment)])
     if option.kind == "names":
         earlier = {part.strip("@") for part in fragment.split(",")[:-1]}
         fragment = _last(_LAST_NAME, fragment)  # commas may join names to one word
         at = "@" if fragment.startswith("@") else ""
         return _result(
-            fragment, (at + name for name in known.tools() if name not in taken and name not in earlier)
+            fragment,
+            [
+                *(at + name for name in known.tools() if name not in taken and name not in earlier),
+                *(off if not at and not earlier else ()),
+            ],
         )
     if option.kind == "model":
         at_names = (f"@{name}" for name in known.variables())
@@ -148,13 +169,40 @@ def _complete_value(
 
 def _complete_command(line: str, known: _Known) -> SimpleMatcherResult:
     fragment = _last(_LAST_WORD, line)
-    words = line[: len(line) - len(fragment)].split()
-    if not words:
-        return _result(fragment, LINE_COMMANDS)
-    command = LINE_COMMANDS.get(words[0])
-    if len(words) == 1 and command and command.takes_name:
-        return _result(fragment, known.agents())
-    return _result("", ())
+    try:
+        words = split_words(line[: len(line) - len(fragment)])
+        if not words:
+            return _result(fragment, LINE_COMMANDS)
+        command = LINE_COMMANDS.get(words[0].text)
+        if command is None:
+            return _result("", ())
+        parts, due = open_parts(command, words[1:])
+    except OptionError:
+        return _result("", ())
+    if due is not None:
+        return _result(fragment, due.choices)
+    at = fragment[:1] == "@"
+    if "variable" in parts:
+        return _result(fragment, (f"@{name}" if at else name for name in known.variables()))
+    offers = known.agents() if "agent" in parts else []
+    kinds = REQUEST_KINDS if "kind" in parts else ()
+    given = {word.raw.partition("=")[0] for word in words}
+    flags = [option.flag for option in command.options if option.flag not in given]
+    return _result(fragment, [*offers, *kinds, *flags])
+
+
+def _files(fragment: str) -> list[str]:
+    """Folders and YAML files whose path begins so."""
+    head = fragment[: fragment.rfind("/") + 1]
+    try:
+        found = sorted(Path(head).iterdir())
+        return [
+            f"{head}{path.name}/" if path.is_dir() else f"{head}{path.name}"
+            for path in found
+            if not path.name.startswith(".") and (path.suffix in _PROMPT_FILES or path.is_dir())
+        ]
+    except OSError:
+        return []
 
 
 def _result(fragment: str, offers: Iterable[str]) -> SimpleMatcherResult:

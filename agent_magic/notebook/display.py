@@ -62,7 +62,7 @@ def show_run(
     display: Display = (
         _PageDisplay(shell, quiet=quiet) if hasattr(shell, "kernel") else _TerminalDisplay(quiet=quiet)
     )
-    n_before = len(agent.runs)
+    known = {run.run_id for run in agent.runs}
     run_id = ""
     result: RunResult | None = None
     with interrupts_noted(agent.note_interrupt):
@@ -77,7 +77,7 @@ def show_run(
         finally:
             events.close()
             # One that was stopped in the moment of its first event has told nobody its id.
-            ours = [run for run in agent.runs[n_before:] if run.run_id == run_id or not run_id]
+            ours = [run for run in agent.runs if run.run_id not in known and run_id in ("", run.run_id)]
             result = ours[-1] if ours else None
             drawing.end(result)
     return result

@@ -1,7 +1,7 @@
 """Lets a `%%agent` cell of one line reach the magic.
 
 IPython refuses a cell magic without a body before the magic is asked; but `%%agent NAME --define`
-needs none, and for any other the magic's own error says more. It must not touch other cells.
+and `--resume` need none, and for any other the magic's own error says more. It must not touch other cells.
 """
 
 from __future__ import annotations

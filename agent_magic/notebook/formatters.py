@@ -41,6 +41,8 @@ _TYPES: dict[tuple[str, str], Callable[[Any], Bundle]] = {
     ("agent_magic.agents.multistep", "MultiStepAgent"): _draw("agent_bundle"),
     ("agent_magic.core.result", "RunResult"): _draw("run_bundle"),
     ("agent_magic.core.steps", "ActionStep"): _draw("step_bundle"),
+    ("agent_magic.agents.preview", "Preview"): _draw("preview_bundle"),
+    ("agent_magic.core.steps", "PlanningStep"): _draw("step_bundle"),
     ("agent_magic.core.steps", "TaskStep"): _draw("step_bundle"),
     ("agent_magic.core.steps", "FinalAnswerStep"): _draw("step_bundle"),
     ("agent_magic.core.steps", "SystemPromptStep"): _draw("step_bundle"),

@@ -42,6 +42,18 @@ class KernelState:
             [name for name in list(self._shell.user_ns) if name in self and not self._is_hidden(name)]
         )
 
+    def items(self) -> list[tuple[str, Value]]:
+        """All names with their values, as iteration lists them, but read in one go: it is much faster."""
+        hidden = self._shell.user_ns_hidden
+        return [
+            (name, value)
+            for name, value in self._shell.user_ns.copy().items()
+            if type(name) is str
+            and hidden.get(name, _ABSENT) is not value
+            and not (name[:1] == "_" and _ALWAYS_INTERNAL.fullmatch(name))
+            and (name not in _KERNEL_NAMES or name in hidden)
+        ]
+
     def bind(self, name: str, value: Value) -> None:
         """Make `name` a variable of the notebook."""
         self._shell.user_ns[name] = value

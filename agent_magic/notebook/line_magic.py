@@ -1,6 +1,6 @@
-"""The commands of `%agent`: looking at agents, and forgetting what they remember.
+"""The commands of `%agent`: looking at agents, letting them go on, and forgetting what they remember.
 
-It must not run an agent.
+It must not parse a line, nor decide what a run does.
 """
 
 from __future__ import annotations
@@ -13,24 +13,35 @@ from typing import Any
 from agent_magic.agents.multistep import MultiStepAgent
 from agent_magic.core.errors import OptionError
 from agent_magic.core.steps import ActionStep
+from agent_magic.core.values import Value
 from agent_magic.models.select import DEFAULT_IDS_AS_OF, model_table
-from agent_magic.notebook.cards import run_bundle, tool_bundle
+from agent_magic.notebook.blame import blame_lines
+from agent_magic.notebook.building import choose_once
+from agent_magic.notebook.cards import tool_bundle
+from agent_magic.notebook.commands import Command
+from agent_magic.notebook.help import help_text
 from agent_magic.notebook.kernel_state import KernelState
-from agent_magic.notebook.options import DEFAULT_NAME, help_text
-from agent_magic.view.words import count
+from agent_magic.notebook.lens import look_at
+from agent_magic.notebook.option_values import Word, split_words
+from agent_magic.notebook.options import DEFAULT_NAME
+from agent_magic.notebook.remembered import remembered
+from agent_magic.notebook.session import resume, retry
+from agent_magic.record.step import to_usage
+from agent_magic.view.words import cost, count, tokens
 
 
-def run_command(magics: Any, command: str, names: tuple[str, ...]) -> None:
-    """Do what a `%agent` line says.
+def run_command(magics: Any, command: Command) -> Value:
+    """Do what a `%agent` line says; the answer, where it lets an agent go on.
 
     Raises:
-        OptionError: There is no such agent.
+        OptionError: There is no such agent, or it cannot do that.
+        KeyboardInterrupt, RunNotAnswered: As from a `%%agent` cell.
     """
-    _COMMANDS[command](magics, names[0] if names else None)
+    return _COMMANDS[command.name](magics, command)
 
 
-def _list(magics: Any, name: str | None) -> None:
-    del name
+def _list(magics: Any, command: Command) -> None:
+    del command
     agents = _agents(magics)
     if not agents:
         print("No agents yet. A cell that begins with %%agent NAME makes one.")
@@ -39,35 +50,68 @@ def _list(magics: Any, name: str | None) -> None:
         n_steps = sum(isinstance(step, ActionStep) for step in agent.memory.steps)
         tools = ", ".join(agent.tools) or "none"
         last = f", last {agent.result.status}" if agent.result else ""
+        usage = to_usage(agent.usage)
+        spent = f"; {tokens(usage)}, {cost(usage['cost_usd'])}" if agent.runs else ""
         memory = f"{count(len(agent.runs), 'run')}, {count(n_steps, 'step')}"
-        print(f"{variable}: {model}; tools: {tools}; {memory}{last}")
+        print(f"{variable}: {model}; tools: {tools}; {memory}{last}{spent}")
 
 
-def _tools(magics: Any, name: str | None) -> None:
-    _, agent = _agent(magics, name)
+def _tools(magics: Any, command: Command) -> None:
+    _, agent = _agent(magics, command.agent)
     for tool in agent.tools.values():
-        magics.shell.display_pub.publish(data=tool_bundle(tool), metadata={})
+        _publish(magics, tool_bundle(tool))
     if not agent.tools:
         print(f"{agent.name} has no tools. Hand functions over by --tools, or as @name in a task.")
 
 
-def _steps(magics: Any, name: str | None) -> None:
-    _, agent = _agent(magics, name)
-    for result in agent.runs:
-        magics.shell.display_pub.publish(data=run_bundle(result), metadata={})
-    if not agent.runs:
+def _preview(magics: Any, command: Command) -> None:
+    _, agent = _agent(magics, command.agent)
+    choose_once(magics, KernelState(magics.shell), agent)
+    bundle, said = look_at(
+        agent, step=command.step, kind=command.kind or "act", summary_mode=command.summary_mode
+    )
+    _publish(magics, bundle)
+    for line in said:
+        print(line)
+
+
+def _steps(magics: Any, command: Command) -> None:
+    _, agent = _agent(magics, command.agent)
+    bundles, n_dropped = remembered(agent)
+    for bundle in bundles:
+        _publish(magics, bundle)
+    if not bundles:
         print(f"{agent.name} remembers nothing.")
+    if n_dropped:
+        print(f"{count(n_dropped, 'step')} dropped; memory.undo() of the agent takes the last change back.")
 
 
-def _reset(magics: Any, name: str | None) -> None:
-    variable, agent = _agent(magics, name)
+def _blame(magics: Any, command: Command) -> None:
+    agents = _agents(magics) if command.agent is None else dict([_agent(magics, command.agent)])
+    for line in blame_lines(command.variable or "", agents, KernelState(magics.shell)):
+        print(line)
+
+
+def _resume(magics: Any, command: Command) -> Value:
+    name, correction = _split_name(magics, command.text)
+    variable, _ = _agent(magics, name)
+    return resume(magics, variable, correction)
+
+
+def _retry(magics: Any, command: Command) -> Value:
+    variable, _ = _agent(magics, command.agent)
+    return retry(magics, variable)
+
+
+def _reset(magics: Any, command: Command) -> None:
+    variable, agent = _agent(magics, command.agent)
     forgotten = count(len(agent.runs), "run")
     agent.reset()
     print(f"{variable} has forgotten {forgotten}; its options, its tools and your variables stay.")
 
 
-def _models(magics: Any, name: str | None) -> None:
-    del name
+def _models(magics: Any, command: Command) -> None:
+    del command
     print(f"Looked for from the top; the first that is there is taken (default ids of {DEFAULT_IDS_AS_OF}):")
     for row in model_table(os.environ):
         print(row)
@@ -75,24 +119,32 @@ def _models(magics: Any, name: str | None) -> None:
         print(f"%config AgentMagics.model = {magics.model!r} goes before all of these.")
 
 
-def _help(magics: Any, name: str | None) -> None:
-    del magics, name
+def _help(magics: Any, command: Command) -> None:
+    del magics, command
     print(help_text())
 
 
-_COMMANDS: dict[str, Callable[[Any, str | None], None]] = {
+_COMMANDS: dict[str, Callable[[Any, Command], Value]] = {
     "list": _list,
     "tools": _tools,
+    "preview": _preview,
     "steps": _steps,
+    "blame": _blame,
+    "resume": _resume,
+    "retry": _retry,
     "reset": _reset,
     "models": _models,
     "help": _help,
 }
 
 
+def _publish(magics: Any, bundle: dict[str, Any]) -> None:
+    magics.shell.display_pub.publish(data=bundle, metadata={})
+
+
 def _agents(magics: Any) -> dict[str, MultiStepAgent]:
     state = KernelState(magics.shell)
-    return {name: state[name] for name in state if isinstance(state[name], MultiStepAgent)}
+    return {name: value for name, value in state.items() if isinstance(value, MultiStepAgent)}
 
 
 def _agent(magics: Any, name: str | None) -> tuple[str, MultiStepAgent]:
@@ -105,3 +157,30 @@ def _agent(magics: Any, name: str | None) -> tuple[str, MultiStepAgent]:
         known = f"Agents: {', '.join(near)}." if near else "A cell that begins with %%agent NAME makes one."
         raise OptionError(f"%agent: there is no agent {name!r}. {known}")
     return name, agents[name]
+
+
+def _split_name(magics: Any, text: str) -> tuple[str | None, str]:
+    """The agent's name at the head of a text, if one is there, and the rest of the text.
+
+    A text wholly in quotes is all correction. A word alone is a name, known or not; so is a first
+    word that is nearly the name of an agent.
+    """
+    word, _, rest = text.partition(" ")
+    if not word:
+        return None, ""
+    if word[0] in "\"'":
+        return None, _unquoted(text)
+    name = word.removeprefix("@")
+    agents = _agents(magics)
+    if name in agents or not rest.strip() or difflib.get_close_matches(name, agents, n=1, cutoff=0.8):
+        return name, _unquoted(rest.strip())
+    return None, text
+
+
+def _unquoted(text: str) -> str:
+    """The text without quotes around all of it."""
+    try:
+        words: list[Word] = split_words(text)
+    except OptionError:  # an apostrophe
+        return text
+    return words[0].text if len(words) == 1 and text[:1] in ("'", '"') else text

@@ -9,11 +9,14 @@ from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
-from traitlets import Bool, Enum, Int, Unicode
+from traitlets import Bool, Enum, Float, Int, Unicode
 
 from agent_magic.core.errors import DefinitionError
+from agent_magic.core.settings import SUMMARY_MODES
 from agent_magic.notebook import completion, empty_body, formatters
-from agent_magic.notebook.options import help_text, parse_command, parse_line
+from agent_magic.notebook.commands import parse_command
+from agent_magic.notebook.help import help_text
+from agent_magic.notebook.options import parse_line
 
 
 @magics_class
@@ -25,6 +28,29 @@ class AgentMagics(Magics):
     ).tag(config=True)
     max_steps = Int(20, min=1, help="Steps that a run may make.").tag(config=True)
     max_tool_threads = Int(128, min=1, help="Tool calls of one turn that run side by side.").tag(config=True)
+    planning_interval = Int(
+        None,
+        min=1,
+        allow_none=True,
+        help="A plan before step 1 and again every so many steps; None: no plans.",
+    ).tag(config=True)
+    summary_mode = Enum(
+        SUMMARY_MODES,
+        "plan",
+        help="Which calls read the history without old plans and old thoughts: those for a plan, all, or none (off).",
+    ).tag(config=True)
+    max_time_s = Float(
+        None,
+        allow_none=True,
+        help="Seconds; a run ends before the call that would pass them. None: no limit.",
+    ).tag(config=True)
+    max_cost_usd = Float(None, allow_none=True, help="Likewise US dollars.").tag(config=True)
+    max_total_tokens = Int(
+        None, min=1, allow_none=True, help="Likewise tokens, input and output together."
+    ).tag(config=True)
+    prompt_templates = Unicode("", help="A YAML file whose texts replace those of the built-in prompts.").tag(
+        config=True
+    )
     state = Enum(
         ["named", "all"],
         "named",
@@ -66,12 +92,12 @@ class AgentMagics(Magics):
 
     @no_var_expand
     @line_magic("agent")
-    def agent_line(self, line: str) -> None:
-        """Look at agents: `%agent help` lists what there is."""
+    def agent_line(self, line: str) -> Any:
+        """Look at agents, and let them go on: `%agent help` lists what there is."""
         from agent_magic.notebook.line_magic import run_command  # noqa: PLC0415 - the same seam
 
         try:
-            run_command(self, *parse_command(line))
+            return run_command(self, parse_command(line))
         except DefinitionError as error:
             raise UsageError(error.message) from None
 

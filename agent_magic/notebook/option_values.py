@@ -12,11 +12,16 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final, Literal
 
 from agent_magic.core.errors import OptionError
 from agent_magic.core.redact import redact
 from agent_magic.core.state import is_usable_name
 from agent_magic.core.values import Value
+
+Off = Literal["off"]
+"""An option's value that takes back what the option set."""
+OFF: Final[Off] = "off"
 
 _WORD = re.compile(r"""(?:[^\s"']|"(?:\\.|[^"\\])*"|'[^']*')+""")
 _QUOTED = re.compile(r""""((?:\\.|[^"\\])*)"|'([^']*)'""")
@@ -94,23 +99,48 @@ def parse_text(flag: str, word: Word) -> str:
     return word.text
 
 
-def parse_whole_number(flag: str, word: Word) -> int:
-    """A whole number of at least 1."""
+def parse_whole_number(flag: str, word: Word, *, off: str = "") -> int | Off:
+    """A whole number of at least 1; `OFF` for the word `off`, if there is one."""
+    if off and word.text == off:
+        return OFF
     try:
         number = int(word.text)
     except ValueError:
         number = 0
     if number < 1:
-        raise OptionError(f"%%agent {flag}: {shown(word.text)} is not allowed: a whole number of at least 1.")
+        raise OptionError(
+            f"%%agent {flag}: {shown(word.text)} is not allowed: a whole number of at least 1{_or(off)}."
+        )
     return number
 
 
-def parse_choice(flag: str, word: Word, choices: tuple[str, ...]) -> str:
-    """One of `choices`."""
+def parse_amount(flag: str, word: Word, *, unit: str, off: str) -> float | Off:
+    """A number over 0; `OFF` for the word `off`."""
+    if word.text == off:
+        return OFF
+    try:
+        number = float(word.text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise OptionError(
+            f"%%agent {flag}: {shown(word.text)} is not allowed: a number of {unit} over 0{_or(off)}."
+        )
+    return number
+
+
+def parse_choice(head: str, word: Word, choices: tuple[str, ...]) -> str:
+    """One of `choices`.
+
+    Args:
+        head: Whose value it is, at the head of an error, such as `%%agent --state`.
+        word: The value as written.
+        choices: What it may be.
+    """
     if word.text not in choices:
-        allowed = " or ".join(choices)
+        allowed = f"{', '.join(choices[:-1])} or {choices[-1]}"
         near = nearest_part(word.text.lower(), choices)
-        raise OptionError(f"%%agent {flag}: {shown(word.text)} is not allowed: {allowed}.{near}")
+        raise OptionError(f"{head}: {shown(word.text)} is not allowed: {allowed}.{near}")
     return word.text
 
 
@@ -160,6 +190,20 @@ def parse_names(flag: str, words: Iterable[Word]) -> tuple[str, ...]:
     return tuple(names)
 
 
+def parse_type_text(words: Iterable[Word]) -> str:
+    """The text of a type, its own quotes kept: `Literal["a", "b"]`."""
+    return " ".join(word.text if _QUOTED.fullmatch(word.raw) else word.raw for word in words).strip()
+
+
+def is_unfinished_type(words: Iterable[Word]) -> bool:
+    """Whether the text of a type goes on in the next word: a bracket is open, or it ends in `|`."""
+    words = list(words)
+    if any(_QUOTED.fullmatch(word.raw) for word in words):
+        return False  # what stands in quotes is whole
+    text = _QUOTED.sub("", " ".join(word.raw for word in words)).strip()
+    return text.endswith("|") or text.count("[") > text.count("]")
+
+
 def parse_settings(flag: str, word: Word) -> dict[str, Value]:
     """`key=value,…` as a dict; values as JSON or Python writes them, else plain text."""
     settings: dict[str, Value] = {}
@@ -173,6 +217,10 @@ def parse_settings(flag: str, word: Word) -> dict[str, Value]:
             )
         settings[key] = _parse_literal(value)
     return settings
+
+
+def _or(off: str) -> str:
+    return f", or {off}" if off else ""
 
 
 def _split_at_commas(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The options of `%%agent` and the commands of `%agent`: one table for parser, help and completion.
+"""The options of `%%agent`: one table for parser, help and completion.
 
 It must not look into the namespace: whether a name exists is for whoever uses the options to say.
 """
@@ -10,19 +10,25 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from agent_magic.core.errors import OptionError
+from agent_magic.core.settings import SUMMARY_MODES, SummaryMode
 from agent_magic.core.state import Scope
 from agent_magic.core.values import Value
+from agent_magic.notebook.commands import LINE_COMMANDS
 from agent_magic.notebook.kernel_state import is_kernel_internal
 from agent_magic.notebook.option_values import (
+    OFF,
+    Off,
     Word,
+    is_unfinished_type,
     nearest_option,
-    nearest_part,
+    parse_amount,
     parse_choice,
     parse_model,
     parse_name,
     parse_names,
     parse_settings,
     parse_text,
+    parse_type_text,
     parse_whole_number,
     shown,
     split_words,
@@ -32,7 +38,7 @@ DEFAULT_NAME = "agent"
 """The agent that is asked where no NAME is given."""
 
 ImageSetting = Literal["auto", "none"]
-_Kind = Literal["flag", "text", "number", "choice", "model", "name", "names", "settings"]
+_Kind = Literal["flag", "text", "number", "amount", "choice", "model", "name", "names", "settings", "type"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,10 +54,22 @@ class AgentOptions:
     model_args: Mapping[str, Value] | None = None
     max_steps: int | None = None
     max_tool_threads: int | None = None
+    planning_interval: int | Off | None = None
+    summary_mode: SummaryMode | None = None
+    final_answer_checks: tuple[str, ...] | Off | None = None
+    """Names of functions, without the `@`."""
+    answer_type: str | Off | None = None
+    """As Python writes it."""
+    max_time_s: float | Off | None = None
+    max_cost_usd: float | Off | None = None
+    max_total_tokens: int | Off | None = None
+    prompt_templates: str | Off | None = None
+    """A file."""
     images: ImageSetting | None = None
     as_name: str | None = None
     new: bool = False
     define: bool = False
+    resume: bool = False
     description: str | None = None
     instructions: str | None = None
     raises: bool | None = None
@@ -73,19 +91,13 @@ class Option:
     default: str = ""
     """As a person reads it; empty if there is none."""
     choices: tuple[str, ...] = ()
+    off: str = ""
+    """The word that takes back what it set; empty if there is none."""
+    unit: str = ""
+    """Of an amount."""
     switch_value: bool = True
     is_one_cell: bool = False
     """It holds for one cell only; any other stays the agent's until given again."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LineCommand:
-    """One command of `%agent`."""
-
-    name: str
-    help: str
-    takes_name: bool = False
-    """It may be followed by the NAME of an agent."""
 
 
 OPTIONS: tuple[Option, ...] = (
@@ -96,11 +108,27 @@ OPTIONS: tuple[Option, ...] = (
     Option(flag="--model-args", field="model_args", kind="settings", value="k=v,…", help="passed to the model, such as temperature=0"),
     Option(flag="--max-steps", field="max_steps", kind="number", value="N", default="20", help="steps of one run; then it must answer"),
     Option(flag="--max-tool-threads", field="max_tool_threads", kind="number", value="N", default="128", help="tool calls that may run side by side"),
+    Option(flag="--plan", field="planning_interval", kind="number", value="N|off", off="off", default="off", help="plan before step 1 and again every N steps"),
+    Option(flag="--summary-mode", field="summary_mode", kind="choice", value="plan|all|off", choices=SUMMARY_MODES, default="plan",
+           help="which calls see the history without old plans and thoughts: those for a plan, all, or none"),
+    Option(flag="--check", field="final_answer_checks", kind="names", value="FUNC…|none", off="none", default="none",
+           help="functions that every answer must pass: False or an exception refuses it; given again, they replace these"),
+    Option(flag="--answer-type", field="answer_type", kind="type", value="TYPE|any", off="any", default="any",
+           help="what the answer must be: float, list[str], Literal['a', 'b'], a dataclass or pydantic model"),
+    Option(flag="--max-time", field="max_time_s", kind="amount", value="SECONDS|none", unit="seconds", off="none", default="none",
+           help="a run ends before the call that would pass so many seconds"),
+    Option(flag="--max-cost", field="max_cost_usd", kind="amount", value="USD|none", unit="US dollars", off="none", default="none",
+           help="likewise so many US dollars"),
+    Option(flag="--max-total-tokens", field="max_total_tokens", kind="number", value="N|none", off="none", default="none",
+           help="likewise so many tokens, input and output together"),
+    Option(flag="--prompts", field="prompt_templates", kind="text", value="FILE|none", off="none", default="none",
+           help="a YAML file whose texts replace those of the built-in prompts"),
     Option(flag="--images", field="images", kind="choice", value="auto|none", choices=("auto", "none"), default="auto",
            help="auto: a model that sees is sent the images you mention"),
     Option(flag="--as", field="as_name", kind="name", value="NAME", is_one_cell=True, help="bind the answer to this variable"),
     Option(flag="--new", field="new", kind="flag", is_one_cell=True, help="start afresh: forget memory, options and tools"),
     Option(flag="--define", field="define", kind="flag", is_one_cell=True, help="make or change the agent, run nothing; the body is its instructions"),
+    Option(flag="--resume", field="resume", kind="flag", is_one_cell=True, help="go on with the last run, which was not answered; the body, if any, corrects it"),
     Option(flag="--description", field="description", kind="text", value="TEXT", help="what this agent is for"),
     Option(flag="--instructions", field="instructions", kind="text", value="TEXT", help="how it should work, for every task"),
     Option(flag="--raise", field="raises", kind="flag", is_one_cell=True, default="on where the front end takes no input",
@@ -114,20 +142,6 @@ STICKY: tuple[str, ...] = tuple(option.field for option in OPTIONS if not option
 """Fields that stay the agent's until given again or `--new`."""
 ONE_CELL: tuple[str, ...] = tuple(dict.fromkeys(option.field for option in OPTIONS if option.is_one_cell))
 """Fields that hold for one cell only."""
-
-LINE_COMMANDS: Mapping[str, LineCommand] = {
-    command.name: command
-    for command in (
-        LineCommand(name="list", help="the agents of this notebook"),
-        LineCommand(name="tools", takes_name=True, help="what an agent may call, as the model is told of it"),
-        LineCommand(name="steps", takes_name=True, help="what an agent remembers, step by step"),
-        LineCommand(
-            name="reset", takes_name=True, help="forget an agent's memory; its options and tools stay"
-        ),
-        LineCommand(name="models", help="which models can run here, and why one is chosen"),
-        LineCommand(name="help", help="this text"),
-    )
-}
 
 
 def parse_line(line: str) -> AgentOptions:
@@ -175,7 +189,7 @@ def group_words(words: Iterable[Word]) -> list[WordGroup]:
         is_value = not word.is_option or (
             last is not None and not last.words and not word.raw.startswith("--")
         )
-        if last is not None and last.wants_value and is_value:
+        if last is not None and is_value and (last.wants_value or _continues(last, word)):
             last.words.append(word)
         elif word.is_option:
             flag, equals, value = word.raw.partition("=")
@@ -185,52 +199,11 @@ def group_words(words: Iterable[Word]) -> list[WordGroup]:
     return groups
 
 
-def parse_command(line: str) -> tuple[str, tuple[str, ...]]:
-    """The command on a `%agent` line and its arguments; `help` if the line is empty.
-
-    Raises:
-        OptionError: There is no such command, or it takes fewer words.
-    """
-    words = [word.text for word in split_words(line)]
-    if not words:
-        return "help", ()
-    name, *arguments = words
-    command = LINE_COMMANDS.get(name)
-    if command is None:
-        near = nearest_part(name.lower(), LINE_COMMANDS)
-        raise OptionError(
-            f"%agent: unknown command {shown(name)}.{near} Commands: {', '.join(LINE_COMMANDS)}.\n"
-            "To give an agent a task, write %%agent NAME (two %) with the task on the lines below."
-        )
-    if len(arguments) > command.takes_name:
-        form = f"%agent {name} [NAME]" if command.takes_name else f"%agent {name}"
-        raise OptionError(
-            f"%agent {name}: {shown(arguments[command.takes_name])} is one word too many. Write {form}."
-        )
-    return name, tuple(argument.removeprefix("@") for argument in arguments)
-
-
-def help_text() -> str:
-    """What `%agent help` and `%%agent?` show: each option and command with one line."""
-    rows = [(f"{option.flag} {option.value}".rstrip(), _help_of(option)) for option in OPTIONS]
-    commands = [
-        (f"%agent {c.name}{' [NAME]' if c.takes_name else ''}", c.help) for c in LINE_COMMANDS.values()
-    ]
-    return "\n".join(
-        [
-            "%%agent [NAME] [options]",
-            "the task, in the lines below",
-            "",
-            f"NAME is the variable that holds the agent [{DEFAULT_NAME}]; the same NAME goes on with the same memory.",
-            "In the task, @name hands over a function (as a tool) or a variable; \\@name is plain text.",
-            "",
-            "Options [default]; those marked * hold for one cell, the others stay the agent's:",
-            *_columns(rows),
-            "",
-            "Commands:",
-            *_columns(commands),
-        ]
-    )
+def _continues(group: WordGroup, word: Word) -> bool:
+    """Whether a type with spaces, such as `int | None`, goes on with this word."""
+    if group.option is None or group.option.kind != "type":
+        return False
+    return is_unfinished_type(group.words) or word.raw.startswith("|")
 
 
 def _find_option(flag: str) -> Option:
@@ -254,9 +227,10 @@ def _enter(values: dict[str, Value], option: Option, words: list[Word]) -> None:
         return
     if not words or not words[0].raw:
         raise OptionError(f"%%agent {flag}: its value is missing. Write {flag} {option.value}.")
-    value = _parse_value(option, words)
-    if option.kind == "names":
-        value = tuple(dict.fromkeys([*values.get(key, ()), *value]))
+    is_off = bool(option.off) and [word.text for word in words] == [option.off]
+    value: Value = OFF if is_off else _parse_value(option, words)
+    if option.kind == "names" and value != OFF and values.get(key, OFF) != OFF:
+        value = tuple(dict.fromkeys([*values[key], *value]))
     elif option.kind == "settings":
         value = {**values.get(key, {}), **value}
     values[key] = value
@@ -267,12 +241,16 @@ def _parse_value(option: Option, words: list[Word]) -> Value:
     match option.kind:
         case "names":
             return parse_names(flag, words)
+        case "type":
+            return parse_type_text(words)
+        case "amount":
+            return parse_amount(flag, word, unit=option.unit, off=option.off)
         case "settings":
             return parse_settings(flag, word)
         case "number":
-            return parse_whole_number(flag, word)
+            return parse_whole_number(flag, word, off=option.off)
         case "choice":
-            return parse_choice(flag, word, option.choices)
+            return parse_choice(f"%%agent {flag}", word, option.choices)
         case "model":
             return parse_model(flag, word)
         case "name":
@@ -310,6 +288,12 @@ def _check_together(options: AgentOptions) -> None:
         raise OptionError(
             f"%%agent --tools: {name!r} is the agent itself. Give the agent or the tool another name."
         )
+    for flag, is_given in (("--new", options.new), ("--define", options.define)):
+        if options.resume and is_given:
+            raise OptionError(
+                f"%%agent: --resume goes on with the agent's last run, and {flag} "
+                f"{'forgets it' if options.new else 'runs nothing'}. Leave out one of them."
+            )
     if options.as_name is None:
         return
     if options.as_name == name:
@@ -322,13 +306,3 @@ def _check_together(options: AgentOptions) -> None:
         raise OptionError(
             "%%agent: --as binds an answer, and with --define nothing is run. Leave out one of them."
         )
-
-
-def _help_of(option: Option) -> str:
-    text = f"{option.help} [{option.default}]" if option.default else option.help
-    return f"* {text}" if option.is_one_cell else f"  {text}"
-
-
-def _columns(rows: list[tuple[str, str]]) -> list[str]:
-    width = max(len(left) for left, _ in rows)
-    return [f"  {left:<{width}}  {right}" for left, right in rows]

@@ -7,18 +7,22 @@ not act for the agent: what a step does is the agents' business.
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable, Generator
+from functools import partial
 from typing import Any
 
 from agent_magic.agents.multistep import MultiStepAgent
 from agent_magic.agents.printed import CURRENT_SINK, open_sinks
-from agent_magic.core.errors import OptionError, RunNotAnswered
+from agent_magic.core.errors import OptionError
+from agent_magic.core.events import Event
 from agent_magic.core.result import RunResult
 from agent_magic.core.text import first_line
-from agent_magic.core.values import describe
-from agent_magic.notebook.answers import show_answer, takes_input
+from agent_magic.core.values import Value, describe
+from agent_magic.notebook.answers import show_answer
 from agent_magic.notebook.building import change_agent, keeping_of, living_agent, new_agent
 from agent_magic.notebook.cards import show_defined
 from agent_magic.notebook.display import show_run
+from agent_magic.notebook.ending import end_cell
 from agent_magic.notebook.handing import Handed, hand_over, pictures
 from agent_magic.notebook.kernel_state import KernelState
 from agent_magic.notebook.mentions import Mentions, parse_mentions
@@ -39,10 +43,48 @@ def run_cell(magics: Any, options: AgentOptions, body: str) -> Any:
     agent = living_agent(state, name)
     if options.define:
         return _define(magics, state, agent, options, body)
-    if not body.strip():
+    value = _run_task(magics, state, agent, options, body)
+    return show_answer(magics.shell, value)
+
+
+def resume(magics: Any, name: str, correction: str) -> Any:
+    """Go on with the last run of an agent, as `%%agent NAME --resume` does; gives the answer itself.
+
+    Raises:
+        OptionError, KeyboardInterrupt, RunNotAnswered: As from `run_cell`.
+    """
+    state = KernelState(magics.shell)
+    options = AgentOptions(name=name, resume=True)
+    return _run_task(magics, state, living_agent(state, name), options, correction)
+
+
+def retry(magics: Any, name: str) -> Any:
+    """Do the last task of an agent again, as if its run had not been; gives the answer itself.
+
+    Raises:
+        OptionError, KeyboardInterrupt, RunNotAnswered: As from `run_cell`.
+    """
+    state = KernelState(magics.shell)
+    options = AgentOptions(name=name)
+    agent = living_agent(state, name)
+    if agent is None or agent.result is None:
+        raise OptionError(f"%agent retry: {name} has no run to do again. Give it a task with %%agent {name}.")
+    warnings = change_agent(magics, state, agent, options, given=Handed(), mentioned=Handed())
+    agent.unpause()
+    return _run(magics, state, agent, options, begin=agent.stream_retry, warnings=warnings)
+
+
+def _run_task(
+    magics: Any, state: KernelState, agent: MultiStepAgent | None, options: AgentOptions, body: str
+) -> Value:
+    """Run the task in a body, or resume with the correction in it."""
+    name = options.name or DEFAULT_NAME
+    if options.resume:
+        _check_resumable(name, agent)
+    elif not body.strip():
         raise OptionError(
             f"%%agent {name}: the task is empty. Write what {name} is to do below the first line, "
-            "or add --define to make the agent without a task."
+            "add --define to make the agent without a task, or --resume to go on with its last run."
         )
     mentions = parse_mentions(body, state)
     mentioned = hand_over(state, mentions.names, source="%%agent, in the task")
@@ -60,13 +102,37 @@ def run_cell(magics: Any, options: AgentOptions, body: str) -> Any:
     images = pictures(variables) if keeping_of(agent, state).images == "auto" else []
     if images and not agent.model.capabilities.images:
         images = []
+    text = mentions.text.rstrip("\r\n")
+    if options.resume:
+        agent.unpause()
+        correction = text if text.strip() else None
+        begin = partial(agent.stream_resume, correction, images=images, variables=variables)
+    else:
+        if agent.settings.is_paused:
+            warnings.append(
+                f"{name} is paused: it waits until {name}.unpause() is called from another thread."
+            )
+        begin = partial(agent.stream, text, reset=False, images=images, variables=variables)
+    return _run(magics, state, agent, options, begin=begin, warnings=warnings)
+
+
+def _run(
+    magics: Any,
+    state: KernelState,
+    agent: MultiStepAgent,
+    options: AgentOptions,
+    *,
+    begin: Callable[[], Generator[Event, None, RunResult]],
+    warnings: list[str],
+) -> Value:
+    """Show a run to its end, bind what the cell promised, and give its answer."""
     value = None
     try:
         with PrintRouter(CURRENT_SINK, open_sinks):
             result = show_run(
                 magics.shell,
                 agent,
-                agent.stream(mentions.text.rstrip("\r\n"), reset=False, images=images, variables=variables),
+                begin(),
                 reason=keeping_of(agent, state).reason,
                 warnings=warnings,
                 quiet=options.quiet or magics.quiet,
@@ -76,34 +142,18 @@ def run_cell(magics: Any, options: AgentOptions, body: str) -> Any:
         # Whatever happened, the name that the cell promised is there for the next one.
         if options.as_name is not None:
             state.bind(options.as_name, value)
-    if result is None:
-        raise _one_line(KeyboardInterrupt("Stopped before the run began."))
-    return _end_cell(magics, options, result)
+    return end_cell(magics, options.name or DEFAULT_NAME, result, raises=options.raises)
 
 
-def _end_cell(magics: Any, options: AgentOptions, result: RunResult) -> Any:
-    if result.status == "answered":
-        return show_answer(magics.shell, result.value)
-    said = result.error.message if result.error else ""
-    if result.status == "interrupted":
-        raise _one_line(KeyboardInterrupt(said))  # always, so that Run All stops
-    wanted = options.raises if options.raises is not None else magics.raise_unanswered
-    if wanted or (wanted is None and not takes_input(magics.shell)):
-        why = "its step limit was reached" if result.status == "max_steps" else "its run failed"
-        because = f": {first_line(said, 300)}" if said else ""
-        # The variable, not the agent's own name: that may be another, and the text says what to type.
-        name = options.name or DEFAULT_NAME
-        raise _one_line(
-            RunNotAnswered(f"{name} gave no answer, {why}{because} ({name}.result has every step)", result)
+def _check_resumable(name: str, agent: MultiStepAgent | None) -> None:
+    task = f"Give it a task: write %%agent {name} with the task on the lines below."
+    if agent is None or agent.result is None:
+        raise OptionError(f"%%agent {name} --resume: {name} has no run to go on with. {task}")
+    if agent.result.status == "answered":
+        raise OptionError(
+            f"%%agent {name} --resume: the last run of {name} was answered, so there is nothing to go on with. "
+            f"{task} It remembers the run; %agent retry {name} does it again."
         )
-    return None
-
-
-def _one_line(error: BaseException) -> BaseException:
-    """The error as one line: IPython asks it for its own traceback, and our frames say nothing."""
-    lines = [f"{type(error).__name__}: {error}"]
-    error._render_traceback_ = lambda: lines  # type: ignore[attr-defined] # the name is IPython's protocol
-    return error
 
 
 def _define(

@@ -33,7 +33,7 @@ def to_agent_record(
     """An agent as plain JSON.
 
     `reason` says why this model was chosen; `settings` are shown by name, such as
-    `{"max_steps": 20}`; `n_runs` and `n_steps` (action steps) count what is in memory;
+    `{"max_steps": 20}`, without those that are None, since they are not set; `n_runs` and `n_steps` (action steps) count what is in memory;
     `last_status` is how the newest run ended.
     """
     record: Json = {
@@ -49,7 +49,8 @@ def to_agent_record(
         "last_status": last_status,
     }
     record = _cut(redact_plain(record), _LINE_CHARS)
-    plain_settings = redact_plain(to_plain(settings or {}), with_keys=True)
+    given = {key: value for key, value in (settings or {}).items() if value is not None}
+    plain_settings = redact_plain(to_plain(given), with_keys=True)
     record["settings"] = cut_arguments(plain_settings, _TEXT_CHARS)
     return cast("AgentRecord", record)
 

@@ -11,13 +11,17 @@ from __future__ import annotations
 import string
 import time
 from collections.abc import Callable, Sequence
-from typing import assert_never
+from typing import assert_never, cast
 
 from agent_magic.core.events import (
+    ContextShortened,
     Event,
     ModelReplied,
+    Notice,
+    PlanDelta,
     RunEnded,
     RunStarted,
+    SettingChanged,
     StepEnded,
     StepStarted,
     TextDelta,
@@ -27,14 +31,17 @@ from agent_magic.core.events import (
 )
 from agent_magic.core.messages import TokenUsage
 from agent_magic.core.result import RunResult
-from agent_magic.core.steps import ActionStep, TaskStep, ToolResult
-from agent_magic.record.clean import clean_text
+from agent_magic.core.steps import ActionStep, PlanningStep, TaskStep, ToolResult
+from agent_magic.record.clean import clean_text, redact_plain
+from agent_magic.record.notes import add_beside, cut_beside, cut_note, to_note
+from agent_magic.record.plan import to_plan_record
 from agent_magic.record.run import cut_head, to_head, to_record
-from agent_magic.record.schema import CallRecord, NowRecord, RunRecord, StepRecord
+from agent_magic.record.schema import AnyStepRecord, CallRecord, NoteRecord, NowRecord, RunRecord
 from agent_magic.record.step import LOOSEST, Limits, to_call_record, to_seconds, to_step_record, to_usage
 
 _KEPT_CHARS = 8_000
 _SHOWN_CHARS = 1_500
+_SHOWN_NOTES = 5
 _RUNNING_LIMITS = Limits(chars=2_000)
 _SHORT_WORD = 8
 _WORD = string.ascii_letters + string.digits + string.punctuation
@@ -63,7 +70,12 @@ class RunDraft:
         self._head = self._to_head(
             RunStarted(run_id="", agent_name="", model_id="", max_steps=0, task=TaskStep(task=""))
         )
-        self._steps: list[StepRecord] = []
+        self._steps: list[AnyStepRecord] = []
+        self._made: list[ActionStep | PlanningStep] = []
+        self._notes: list[list[NoteRecord]] = []
+        """Of each step that was made."""
+        self._new_notes: list[NoteRecord] = []
+        """Of the step that is being made."""
         self._usage: TokenUsage | None = None
         self._now = _Now(1)
         self._finished: RunRecord | None = None
@@ -80,8 +92,8 @@ class RunDraft:
                 self._started = self._clock()
                 self._head = self._to_head(event)
             case StepStarted():
-                self._now = _Now(event.step_number)
-            case TextDelta():
+                self._now = _Now(event.step_number, is_planning=event.kind == "plan")
+            case TextDelta() | PlanDelta():
                 self._now.write(event)
             case Waiting():
                 self._now.wait(event)
@@ -92,8 +104,10 @@ class RunDraft:
             case ToolCallEnded():
                 self._now.end(event.result)
             case StepEnded():
-                if isinstance(event.step, ActionStep):
+                if isinstance(event.step, ActionStep | PlanningStep):
                     self._add_step(event.step)
+            case SettingChanged() | ContextShortened() | Notice():
+                self._add_note(event)
             case RunEnded():
                 self.finish(event.result)
             case _:
@@ -101,18 +115,25 @@ class RunDraft:
 
     def finish(self, result: RunResult) -> None:
         """End the record with `result`; for a run that was closed from outside and said nothing."""
-        self._finished = to_record(result, reason=self._reason, warnings=self._warnings)
+        if self._new_notes and self._notes:  # the step that they told of was not made
+            self._notes[-1] += self._new_notes
+            self._new_notes = []
+        warnings = [*self._warnings, *(note["text"] for note in self._new_notes if "is_warning" in note)]
+        notes = self._to_notes(result)
+        self._finished = to_record(result, reason=self._reason, warnings=warnings, notes=notes)
 
     def to_record(self) -> RunRecord:
-        """The record as it stands; after the end the same as `record.run.to_record(result)`."""
+        """The record as it stands; after the end that of the result, with the notes taken in before."""
         if self._finished is not None:
             return self._finished
         record = self._head.copy()
         record["steps"] = self._steps.copy()
-        record["n_steps"] = len(self._steps)
+        record["n_steps"] = sum(isinstance(step, ActionStep) for step in self._made)
         record["duration_s"] = to_seconds(self._clock() - self._started)
         record["usage"] = to_usage(self._usage)
         record["now"] = self._now.to_record()
+        if self._new_notes:
+            record["now"]["notes"] = [_to_shown(note) for note in self._new_notes[-_SHOWN_NOTES:]]
         return record
 
     def _to_head(self, event: RunStarted) -> RunRecord:
@@ -128,25 +149,59 @@ class RunDraft:
         )
         return cut_head(head, LOOSEST)
 
-    def _add_step(self, step: ActionStep) -> None:
-        self._steps.append(to_step_record(step, LOOSEST))
+    def _add_step(self, step: ActionStep | PlanningStep) -> None:
+        notes, self._new_notes = self._new_notes, []
+        if isinstance(step, PlanningStep):
+            self._steps.append(to_plan_record(step, notes=notes))
+            self._now = _Now(step.step_number)
+        else:
+            self._steps.append(to_step_record(step, notes=notes))
+            self._now = _Now(step.step_number + 1)
+        self._made.append(step)
+        self._notes.append(notes)
         usage = step.token_usage or TokenUsage()
         self._usage = usage if self._usage is None else self._usage + usage
-        self._now = _Now(step.step_number + 1)
+
+    def _add_note(self, event: SettingChanged | ContextShortened | Notice) -> None:
+        note = to_note(event)
+        last = self._made[-1] if self._made else None
+        if not isinstance(last, ActionStep) or last.step_number < event.step_number:
+            self._new_notes.append(note)
+            return
+        # News of a step that is over, such as a callback that raised: its record is made anew.
+        self._notes[-1].append(note)
+        record = self._steps[-1].copy()
+        add_beside(record, [_to_shown(note)], None)
+        cut_beside(record, LOOSEST.chars, LOOSEST.items // 2)
+        self._steps[-1] = record
+
+    def _to_notes(self, result: RunResult) -> dict[int, list[NoteRecord]]:
+        """The notes by the place of their step in the result."""
+        left = list(zip(self._made, self._notes, strict=True))
+        placed: dict[int, list[NoteRecord]] = {}
+        for place, step in enumerate(result.steps):
+            for i, (made, notes) in enumerate(left):
+                # A step that was edited since is another object.
+                if type(made) is type(step) and made.step_number == getattr(step, "step_number", None):
+                    placed[place] = notes
+                    del left[i]
+                    break
+        return placed
 
 
 class _Now:
     """The step that is being made."""
 
-    def __init__(self, step_number: int) -> None:
+    def __init__(self, step_number: int, *, is_planning: bool = False) -> None:
         self.step_number = step_number
+        self._is_planning = is_planning
         self.waiting: Waiting | None = None
         self._thought = ""
         self._reasoning = ""
         self._calls: dict[str, CallRecord] = {}
         self._running: dict[str, None] = {}
 
-    def write(self, delta: TextDelta) -> None:
+    def write(self, delta: TextDelta | PlanDelta) -> None:
         self.waiting = None
         if delta.is_reasoning:
             self._reasoning = (self._reasoning + delta.text)[-_KEPT_CHARS:]
@@ -154,8 +209,8 @@ class _Now:
             self._thought = (self._thought + delta.text)[-_KEPT_CHARS:]
 
     def wait(self, event: Waiting) -> None:
-        # A reply that broke off is thrown away whole and asked for again.
-        self._thought = self._reasoning = ""
+        if event.kind == "retry":  # a reply that broke off is thrown away whole and asked for again
+            self._thought = self._reasoning = ""
         self.waiting = event
 
     def start(self, event: ToolCallStarted) -> None:
@@ -171,9 +226,11 @@ class _Now:
         self._calls[result.call.id] = to_call_record(result, _RUNNING_LIMITS)
 
     def to_record(self) -> NowRecord:
-        record = NowRecord(step_number=self.step_number, doing="thinking")
-        if thought := _newest(self._thought):
-            record["thought"] = thought
+        record = NowRecord(
+            step_number=self.step_number, doing="planning" if self._is_planning else "thinking"
+        )
+        if text := _newest(self._thought):
+            record["plan" if self._is_planning else "thought"] = text
         if reasoning := _newest(self._reasoning):
             record["reasoning"] = reasoning
         if self._calls:
@@ -182,13 +239,18 @@ class _Now:
             record["doing"] = "calling"
             record["running"] = [self._calls[call_id]["id"] for call_id in self._running]
         if self.waiting:
-            record["doing"] = "waiting"
+            delay_s = self.waiting.delay_s
+            record["doing"] = "waiting" if self.waiting.kind == "retry" else "paused"
             record["waiting"] = {
                 "reason": clean_text(self.waiting.reason, 300),
-                "delay_s": to_seconds(self.waiting.delay_s),
+                "delay_s": None if delay_s is None else to_seconds(delay_s),
                 "attempt": self.waiting.attempt,
             }
         return record
+
+
+def _to_shown(note: NoteRecord) -> NoteRecord:
+    return cut_note(cast("NoteRecord", redact_plain(note)))
 
 
 def _newest(text: str) -> str:

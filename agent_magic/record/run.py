@@ -5,17 +5,28 @@ It must not draw, nor write to a disk.
 
 from __future__ import annotations
 
-import datetime as dt
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar, cast
 
-from agent_magic.core.result import RunResult
-from agent_magic.core.steps import ActionStep, TaskStep
+from agent_magic.core.result import CheckResult, RunResult
+from agent_magic.core.steps import ActionStep, PlanningStep, TaskStep
 from agent_magic.core.values import Value, describe, safe_repr, to_text
 from agent_magic.core.version import __version__
 from agent_magic.record.clean import cut_text, redact_plain, stored_size, to_plain
-from agent_magic.record.schema import VERSION, AnswerRecord, RunRecord, Status, StepRecord
+from agent_magic.record.notes import cut_laid_on, to_utc
+from agent_magic.record.plan import cut_plan, to_whole_plan
+from agent_magic.record.schema import (
+    VERSION,
+    AnswerRecord,
+    AnyStepRecord,
+    CheckRecord,
+    Json,
+    LaidOnRecord,
+    NoteRecord,
+    RunRecord,
+    Status,
+)
 from agent_magic.record.step import (
     LOOSEST,
     Limits,
@@ -47,16 +58,28 @@ _LIMITS = (
 _SHORTEST_ANSWER = 4_000
 _MAX_VARIABLES = 30
 _MAX_WARNINGS = 10
+_MAX_CHECKS = 20
 _PLAIN_CONTAINERS = (dict, list, tuple)
-_Step = TypeVar("_Step", ActionStep, StepRecord)
+_Item = TypeVar("_Item")
 
 
-def to_record(result: RunResult, *, reason: str | None = None, warnings: Sequence[str] = ()) -> RunRecord:
+def to_record(
+    result: RunResult,
+    *,
+    reason: str | None = None,
+    warnings: Sequence[str] = (),
+    notes: Mapping[int, Sequence[NoteRecord]] | None = None,
+    laid_on: Mapping[int, LaidOnRecord | None] | None = None,
+) -> RunRecord:
     """A run as plain JSON of at most 400 kB in a notebook file; the same run gives the same bytes.
 
-    `reason` says why this model was chosen; `warnings` stand in the header, such as a near miss
-    of a variable's name.
+    Args:
+        reason: Why this model was chosen.
+        warnings: Stand in the header, such as a near miss of a variable's name.
+        notes: What happened around plans and actions, by their place in `result.steps`.
+        laid_on: See `record.notes.to_laid_on`; of the task too, by the place in `result.steps`.
     """
+    notes, laid_on = notes or {}, laid_on or {}
     task = next((step for step in result.steps if isinstance(step, TaskStep)), TaskStep(task=result.task))
     head = to_head(
         run_id=result.run_id,
@@ -68,17 +91,20 @@ def to_record(result: RunResult, *, reason: str | None = None, warnings: Sequenc
         reason=reason,
         warnings=warnings,
     )
-    actions = result.actions
+    made = [(i, step) for i, step in enumerate(result.steps) if isinstance(step, ActionStep | PlanningStep)]
     whole = head | {
         "status": result.status,
-        "n_steps": len(actions),
+        "n_steps": len(result.actions),
         "duration_s": to_seconds(result.timing.duration_s),
         "usage": to_usage(result.usage),
         "answer": redact_plain(_to_answer(result.value, result.status)),
         "error": redact_plain(to_error(result.error)) if result.error else None,
-        "steps": [to_whole_step(step) for step in _ends(actions, LOOSEST.steps)],
+        "steps": [
+            _to_whole(step, notes.get(i, ()), laid_on.get(i)) for i, step in _ends(made, LOOSEST.steps)
+        ],
+        **_to_extras(result, next((laid_on.get(i) for i, s in enumerate(result.steps) if s is task), None)),
     }
-    return _fit(cast("RunRecord", whole))
+    return _fit(cast("RunRecord", whole), len(made))
 
 
 def to_head(
@@ -120,7 +146,7 @@ def to_head(
             "status": "running",
             "max_steps": max_steps,
             "n_steps": 0,
-            "started": _to_utc(started),
+            "started": to_utc(started),
             "duration_s": 0.0,
             "usage": to_usage(None),
             "steps": [],
@@ -147,6 +173,12 @@ def cut_head(record: RunRecord, limits: Limits) -> RunRecord:
         {"name": cut_text(variable["name"], 80), "description": cut_text(variable["description"], short)}
         for variable in record["variables"]
     ]
+    if "resumed_from" in record:
+        cut["resumed_from"] = cut_text(record["resumed_from"], 200)
+    if "task_laid_on" in record:
+        cut["task_laid_on"] = cut_laid_on(record["task_laid_on"])
+    if "checks" in record:
+        cut["checks"] = [_cut_check(check, short) for check in record["checks"]]
     if record["error"]:
         cut["error"] = cut_error(record["error"], max(limits.chars, 1_000))
     if record["answer"]:
@@ -159,18 +191,60 @@ def cut_head(record: RunRecord, limits: Limits) -> RunRecord:
     return cut
 
 
-def _fit(whole: RunRecord) -> RunRecord:
+def _cut_any_step(step: AnyStepRecord, limits: Limits) -> AnyStepRecord:
+    """A copy of a plan or an action within `limits`."""
+    return cut_plan(step, limits) if "plan" in step else cut_step(step, limits)
+
+
+def _to_whole(
+    step: ActionStep | PlanningStep, notes: Sequence[NoteRecord], laid_on: LaidOnRecord | None
+) -> AnyStepRecord:
+    if isinstance(step, PlanningStep):
+        return to_whole_plan(step, notes=notes, laid_on=laid_on)
+    return to_whole_step(step, notes=notes, laid_on=laid_on)
+
+
+def _to_extras(result: RunResult, task_laid_on: LaidOnRecord | None) -> dict[str, Json]:
+    """What most runs have nothing to say of."""
+    extras: dict[str, Json] = {}
+    if task_laid_on:
+        extras["task_laid_on"] = task_laid_on
+    if result.resumed_from is not None:
+        extras["resumed_from"] = result.resumed_from
+    if result.verified != "unchecked":
+        extras["verified"] = result.verified
+    if result.checks:
+        extras["checks"] = [_to_check(check) for check in result.checks[:_MAX_CHECKS]]
+    return cast("dict[str, Json]", redact_plain(extras))
+
+
+def _to_check(check: CheckResult) -> CheckRecord:
+    record = CheckRecord(name=check.name, passed=check.passed)
+    if check.reason:
+        record["reason"] = check.reason
+    return record
+
+
+def _cut_check(check: CheckRecord, max_chars: int) -> CheckRecord:
+    cut = check.copy()
+    cut["name"] = cut_text(check["name"], 80)
+    if "reason" in check:
+        cut["reason"] = cut_text(check["reason"], max_chars)
+    return cut
+
+
+def _fit(whole: RunRecord, n_made: int) -> RunRecord:
     record = whole
     for limits in _LIMITS:
         record = cut_head(whole, limits)
-        record["steps"] = [cut_step(step, limits) for step in _ends(whole["steps"], limits.steps)]
-        record["steps_left_out"] = whole["n_steps"] - len(record["steps"])
+        record["steps"] = [_cut_any_step(step, limits) for step in _ends(whole["steps"], limits.steps)]
+        record["steps_left_out"] = n_made - len(record["steps"])
         if stored_size(record) <= MAX_BYTES:
             break
     return record
 
 
-def _ends(steps: Sequence[_Step], max_steps: int) -> Sequence[_Step]:
+def _ends(steps: Sequence[_Item], max_steps: int) -> Sequence[_Item]:
     """The first third and the last two of `max_steps`: a run is best understood from its end."""
     if len(steps) <= max_steps:
         return steps
@@ -200,8 +274,3 @@ def _to_line(value: Value) -> str:
         return to_text(value)
     except Exception:  # noqa: BLE001 - the person's own `__str__` may raise anything
         return safe_repr(value)
-
-
-def _to_utc(seconds: float) -> str:
-    moment = dt.datetime.fromtimestamp(seconds, dt.UTC)
-    return moment.isoformat(timespec="milliseconds")

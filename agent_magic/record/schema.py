@@ -7,9 +7,11 @@ A key that is `NotRequired` is left out when there is nothing to say, so that lo
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, final
 
-from agent_magic.core.result import RunStatus
+from agent_magic.core.edits import StepView
+from agent_magic.core.result import RunStatus, Verified
+from agent_magic.core.short_form import Form
 
 RUN_MIME = "application/vnd.agent-magic.run.v1+json"
 """The MIME type of a `RunRecord` in a notebook's output."""
@@ -62,6 +64,26 @@ class CallRecord(TypedDict):
     """What was returned, if not None; `preview` only where there is no observation."""
 
 
+class NoteRecord(TypedDict):
+    """What happened around a step: a setting that took effect, a request that was shortened."""
+
+    text: str
+    is_warning: NotRequired[bool]
+
+
+class LaidOnRecord(TypedDict):
+    """What a person or the window laid upon a step: how a model is shown it, and who edited it."""
+
+    form: NotRequired[Form]
+    """How the window shortened it."""
+    view: NotRequired[StepView]
+    is_pinned: NotRequired[bool]
+    edited_by: NotRequired[str]
+    edited_at: NotRequired[str]
+    """ISO 8601, UTC."""
+
+
+@final
 class StepRecord(TypedDict):
     """One action step."""
 
@@ -71,9 +93,52 @@ class StepRecord(TypedDict):
     reasoning: NotRequired[str]
     calls: NotRequired[list[CallRecord]]
     calls_left_out: NotRequired[int]
+    changes: NotRequired[list[str]]
+    """What became of the namespace, a line for each name."""
+    changes_left_out: NotRequired[int]
     error: NotRequired[ErrorRecord]
     usage: NotRequired[UsageRecord]
     is_final_answer: NotRequired[bool]
+    notes: NotRequired[list[NoteRecord]]
+    laid_on: NotRequired[LaidOnRecord]
+
+
+class PlanDiffRecord(TypedDict):
+    """How a plan differs from the one before it; the lists may be cut, the counts are not."""
+
+    n_added: int
+    n_dropped: int
+    n_kept: int
+    added: list[str]
+    dropped: list[str]
+    kept: list[str]
+
+
+@final
+class PlanRecord(TypedDict):
+    """One plan, or the failure to make one."""
+
+    kind: Literal["plan"]
+    step_number: int
+    """Of the action step before which it was made."""
+    duration_s: float
+    plan: str
+    """The text that counts; empty if there is none."""
+    original: NotRequired[str]
+    """As the model wrote it, if that is not `plan`."""
+    reasoning: NotRequired[str]
+    n_items: NotRequired[int]
+    """Lines of `plan` that are items of a list."""
+    diff: NotRequired[PlanDiffRecord]
+    """Left out for the first plan of a run."""
+    error: NotRequired[ErrorRecord]
+    usage: NotRequired[UsageRecord]
+    notes: NotRequired[list[NoteRecord]]
+    laid_on: NotRequired[LaidOnRecord]
+
+
+AnyStepRecord: TypeAlias = StepRecord | PlanRecord
+"""Told apart by `"plan" in record`."""
 
 
 class VariableRecord(TypedDict):
@@ -92,11 +157,21 @@ class AnswerRecord(TypedDict):
     """The text itself, JSON for plain data, a description for other objects."""
 
 
+class CheckRecord(TypedDict):
+    """What one check said of the value at the end."""
+
+    name: str
+    passed: bool
+    reason: NotRequired[str]
+    """Why it refused."""
+
+
 class WaitRecord(TypedDict):
     """A pause before the model is asked again."""
 
     reason: str
-    delay_s: float
+    delay_s: float | None
+    """None: until the person lets the run go on."""
     attempt: int
 
 
@@ -104,15 +179,18 @@ class NowRecord(TypedDict):
     """What happens at the moment in a run that goes on."""
 
     step_number: int
-    doing: Literal["thinking", "calling", "waiting"]
+    doing: Literal["thinking", "planning", "calling", "waiting", "paused"]
     thought: NotRequired[str]
     """The newest part of what the model writes."""
+    plan: NotRequired[str]
+    """The newest part of the plan that it writes."""
     reasoning: NotRequired[str]
     calls: NotRequired[list[CallRecord]]
     """Calls of this step; those without `observation` and `error` are still running."""
     running: NotRequired[list[str]]
     """Ids of the calls that are running."""
     waiting: NotRequired[WaitRecord]
+    notes: NotRequired[list[NoteRecord]]
 
 
 class RunRecord(TypedDict):
@@ -129,7 +207,7 @@ class RunRecord(TypedDict):
     status: Status
     max_steps: int
     n_steps: int
-    """Action steps made, also those that are left out of `steps`."""
+    """Action steps made, also those that are left out of `steps`; plans are not counted."""
     started: str
     """ISO 8601, UTC."""
     duration_s: float
@@ -138,11 +216,18 @@ class RunRecord(TypedDict):
     images: list[str]
     variables: list[VariableRecord]
     warnings: list[str]
-    steps: list[StepRecord]
-    """In order; of a very long run the first and the last ones."""
+    task_laid_on: NotRequired[LaidOnRecord]
+    resumed_from: NotRequired[str]
+    """The id of the run that this one went on with."""
+    steps: list[AnyStepRecord]
+    """Plans and actions in order; of a very long run the first and the last ones."""
     steps_left_out: int
+    """Plans counted too."""
     answer: AnswerRecord | None
-    """None if there is no value; at `max_steps` a best guess."""
+    """None if there is no value; an answer only if the run is `answered`, else a best guess."""
+    verified: NotRequired[Verified]
+    """Left out if there were no checks."""
+    checks: NotRequired[list[CheckRecord]]
     error: ErrorRecord | None
     now: NotRequired[NowRecord]
     """While it runs only."""

@@ -5,7 +5,7 @@ It must not look at the run around it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -13,10 +13,22 @@ from agent_magic.core.messages import TokenUsage
 from agent_magic.core.steps import ActionStep, Fault, ToolResult
 from agent_magic.core.values import Value, describe
 from agent_magic.record.clean import cut_arguments, cut_text, redact_plain, to_plain
-from agent_magic.record.schema import CallRecord, ErrorRecord, Json, StepRecord, UsageRecord, ValueRecord
+from agent_magic.record.notes import add_beside, cut_beside
+from agent_magic.record.schema import (
+    CallRecord,
+    ErrorRecord,
+    Json,
+    LaidOnRecord,
+    NoteRecord,
+    StepRecord,
+    UsageRecord,
+    ValueRecord,
+)
 
 MAX_CALLS = 50
 """The most calls of a step that a record holds."""
+_MAX_CHANGES = 50
+_CHANGE_CHARS = 300
 _NAME_CHARS = 80
 _PREVIEW_CHARS = 600
 _PLAIN = (str, bool, int, float)
@@ -30,19 +42,27 @@ class Limits:
     """Length of a step's text fields; the arguments of one call count as one field."""
     steps: int = 600
     items: int = MAX_CALLS
-    """Calls in a step; a call has a fifth as many notes."""
+    """Calls in a step, and changed names; a call has a fifth as many notes."""
 
 
 LOOSEST = Limits(chars=8_000)
 """What a record holds of an ordinary run."""
 
 
-def to_step_record(step: ActionStep, limits: Limits = LOOSEST) -> StepRecord:
+def to_step_record(
+    step: ActionStep,
+    limits: Limits = LOOSEST,
+    *,
+    notes: Sequence[NoteRecord] = (),
+    laid_on: LaidOnRecord | None = None,
+) -> StepRecord:
     """A step as plain JSON: no secrets, every text cut."""
-    return cut_step(to_whole_step(step), limits)
+    return cut_step(to_whole_step(step, notes=notes, laid_on=laid_on), limits)
 
 
-def to_whole_step(step: ActionStep) -> StepRecord:
+def to_whole_step(
+    step: ActionStep, *, notes: Sequence[NoteRecord] = (), laid_on: LaidOnRecord | None = None
+) -> StepRecord:
     """A step as plain JSON without secrets, its texts prepared for `cut_step` but not cut."""
     record = StepRecord(step_number=step.step_number, duration_s=to_seconds(step.timing.duration_s))
     if thought := step.model_output[: step.calls_start].strip():
@@ -53,12 +73,15 @@ def to_whole_step(step: ActionStep) -> StepRecord:
         record["calls"] = [_to_call(result) for result in step.tool_results[:MAX_CALLS]]
         if len(step.tool_results) > MAX_CALLS:
             record["calls_left_out"] = len(step.tool_results) - MAX_CALLS
+    if step.changes:
+        _add_changes(record, step)
     if step.fault:
         record["error"] = to_error(step.fault)
     if step.token_usage:
         record["usage"] = to_usage(step.token_usage)
     if step.is_final_answer:
         record["is_final_answer"] = True
+    add_beside(record, notes, laid_on)
     return cast("StepRecord", redact_plain(record))
 
 
@@ -81,6 +104,14 @@ def cut_step(step: StepRecord, limits: Limits) -> StepRecord:
         cut["calls"] = [_cut_call(call, limits) for call in calls[: limits.items]]
         if len(calls) > limits.items:
             cut["calls_left_out"] = step.get("calls_left_out", 0) + len(calls) - limits.items
+    if "changes" in step:
+        changes = step["changes"]
+        cut["changes"] = [
+            cut_text(change, min(limits.chars, _CHANGE_CHARS)) for change in changes[: limits.items]
+        ]
+        if len(changes) > limits.items:
+            cut["changes_left_out"] = step.get("changes_left_out", 0) + len(changes) - limits.items
+    cut_beside(cut, limits.chars, limits.items // 2)
     return cut
 
 
@@ -102,6 +133,12 @@ def to_usage(usage: TokenUsage | None) -> UsageRecord:
 def to_seconds(duration_s: float) -> float:
     """A duration to the millisecond; a clock that was set back counts as 0."""
     return round(max(duration_s, 0.0), 3)
+
+
+def _add_changes(record: StepRecord, step: ActionStep) -> None:
+    record["changes"] = [str(change) for change in step.changes[:_MAX_CHANGES]]
+    if len(step.changes) > _MAX_CHANGES:
+        record["changes_left_out"] = len(step.changes) - _MAX_CHANGES
 
 
 def _to_call(result: ToolResult) -> CallRecord:

@@ -6,19 +6,26 @@ It must not end a run: what a final answer means is the agent's business.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from agent_magic.core.errors import ToolError
 from agent_magic.core.state import AgentState
-from agent_magic.core.values import Value, describe, is_text_like, to_text
+from agent_magic.core.text import truncate
+from agent_magic.core.values import Value, describe, is_json, is_text_like, to_text
+from agent_magic.tools.answer_type import check_answer_type
 from agent_magic.tools.arguments import PreparedCall
 from agent_magic.tools.callable_tool import CallableTool, tool_from
+from agent_magic.tools.hints import LIVE, build_hint_schema
+from agent_magic.tools.places import Place
 from agent_magic.tools.tool import Tool
 from agent_magic.tools.wording import to_short
 
 MOST_CHARS = 8_000
 """The longest text that `peek` gives, its note included."""
 _LONGEST_NOTE = 400
+_LONGEST_OWN_TEXT = 400
+"""Of the docstring of an answer's type."""
 _MOST_NAMES = 8
 
 
@@ -33,6 +40,50 @@ def _final_answer(answer: Any) -> Any:
 
 FINAL_ANSWER: Tool = tool_from(_final_answer, name="final_answer")
 """Takes any value; its result is that value."""
+
+
+class _TypedFinalAnswer(CallableTool, is_abstract=True):
+    """`final_answer` whose answer has a declared type; a bare name is read as the variable that it means."""
+
+    def prepare(self, arguments: Mapping[str, Value], state: AgentState) -> PreparedCall:
+        """The arguments checked; `df` is read as `@df` where the type takes that frame, be it beside text."""
+        answer = arguments.get("answer")
+        if isinstance(answer, str) and state.is_open(answer):
+            value = state.lookup(answer)
+            if not is_json(value) and self._place.accepts(value):
+                arguments = {**arguments, "answer": f"@{answer}"}
+        return super().prepare(arguments, state)
+
+    @cached_property
+    def _place(self) -> Place:
+        hints = self.definition.parameters[0].hint_schema
+        return Place(hints.schema, hints.definitions, hints.adapter)
+
+
+def make_final_answer(answer_type: Value) -> Tool:
+    """A `final_answer` that takes an answer of this type only; its result is of that type.
+
+    Args:
+        answer_type: A type hint; what JSON cannot hold is given by reference.
+
+    Raises:
+        OptionError: No model could be told what the type is.
+    """
+    check_answer_type(answer_type)
+    schema = build_hint_schema(answer_type).schema
+    if not schema:
+        return FINAL_ANSWER
+
+    def final_answer(answer: Any) -> Any:
+        return answer
+
+    text = "The answer itself"
+    if LIVE not in schema:  # else the schema says how to name one
+        text += ', in this form; or "@name" for a variable that holds it.'
+        text += f" {truncate(' '.join(str(schema.get('description', '')).split()), _LONGEST_OWN_TEXT)}"
+    final_answer.__doc__ = f"{FINAL_ANSWER.description}\n\nArgs:\n    answer: {text.strip()}\n"
+    final_answer.__annotations__ = {"answer": answer_type}
+    return _TypedFinalAnswer(final_answer, FINAL_ANSWER.name)
 
 
 class _Peek(CallableTool, is_abstract=True):

@@ -5,13 +5,12 @@ It must not make a record, nor send anything anywhere.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-
-from agent_magic.record.schema import RUN_MIME, Json, RunRecord, StepRecord
+from agent_magic.record.schema import RUN_MIME, AnyStepRecord, Json, RunRecord
 from agent_magic.view import html, plain
 from agent_magic.view.elements import page
+from agent_magic.view.fitting import DETAILS, fit
 from agent_magic.view.html import to_html
+from agent_magic.view.html_step import step_html
 from agent_magic.view.markdown import step_markdown, to_markdown
 from agent_magic.view.plain import to_text
 from agent_magic.view.words import Detail
@@ -22,18 +21,7 @@ MAX_TEXT_BYTES = 95_000
 
 _BRIEF_FROM = 100
 """Above so many steps html and markdown show titles only."""
-_DETAILS = (
-    Detail(),
-    Detail(chars=4_000),
-    Detail(chars=1_500),
-    Detail(chars=500),
-    Detail(chars=200),
-    Detail(chars=200, is_brief=True),
-    Detail(chars=200, is_brief=True, max_steps=200),
-    Detail(chars=200, is_brief=True, max_steps=60),
-    Detail(chars=200, is_brief=True, max_steps=15),
-)
-_BRIEF_DETAILS = tuple(detail for detail in _DETAILS if detail.is_brief)
+_BRIEF_DETAILS = tuple(detail for detail in DETAILS if detail.is_brief)
 
 _LIVE_DETAIL = Detail(chars=600)
 _LIVE_BRIEF = Detail(is_brief=True)
@@ -41,23 +29,21 @@ _LIVE_OPEN_STEPS = 12
 _LIVE_STEPS = 60
 _LIVE_LINES = 8
 
-DrawnSteps = dict[tuple[int, bool], tuple[StepRecord, str]]
+DrawnSteps = dict[tuple[int, bool], tuple[AnyStepRecord, str]]
 """HTML of finished steps, kept by whoever draws one run again and again. Starts empty."""
 
 
 def to_bundle(record: RunRecord, *, quiet: bool = False) -> dict[str, Json]:
     """The four forms of a run by MIME type; in a notebook file they take under 800 kB together."""
-    details = _BRIEF_DETAILS if len(record["steps"]) > _BRIEF_FROM else _DETAILS
+    details = _BRIEF_DETAILS if len(record["steps"]) > _BRIEF_FROM else DETAILS
     return {
         RUN_MIME: record,
-        "text/html": _fit(
-            lambda detail: to_html(record, quiet=quiet, detail=detail), details, MAX_HTML_BYTES
-        ),
-        "text/markdown": _fit(
+        "text/html": fit(lambda detail: to_html(record, quiet=quiet, detail=detail), details, MAX_HTML_BYTES),
+        "text/markdown": fit(
             lambda detail: to_markdown(record, quiet=quiet, detail=detail), details, MAX_TEXT_BYTES
         ),
-        "text/plain": _fit(
-            lambda detail: to_text(record, quiet=quiet, detail=detail), _DETAILS, MAX_TEXT_BYTES
+        "text/plain": fit(
+            lambda detail: to_text(record, quiet=quiet, detail=detail), DETAILS, MAX_TEXT_BYTES
         ),
     }
 
@@ -88,33 +74,18 @@ def to_live_bundle(
     return {"text/html": page(parts), "text/plain": "\n".join(lines)}
 
 
-def step_to_bundle(step: StepRecord) -> dict[str, Json]:
-    """One step by itself, as HTML, Markdown and text."""
+def step_to_bundle(step: AnyStepRecord) -> dict[str, Json]:
+    """One step or plan by itself, as HTML, Markdown and text."""
     return {
-        "text/html": page([html.step_html(step)]),
+        "text/html": page([step_html(step)]),
         "text/markdown": step_markdown(step),
         "text/plain": "\n".join(plain.step_text(step)),
     }
 
 
-def _draw(step: StepRecord, drawn: DrawnSteps, *, is_brief: bool) -> str:
+def _draw(step: AnyStepRecord, drawn: DrawnSteps, *, is_brief: bool) -> str:
     # The step is kept beside its drawing, so that no other object can get its id.
     key = (id(step), is_brief)
     if key not in drawn:
-        drawn[key] = (step, html.step_html(step, _LIVE_BRIEF if is_brief else _LIVE_DETAIL))
+        drawn[key] = (step, step_html(step, _LIVE_BRIEF if is_brief else _LIVE_DETAIL))
     return drawn[key][1]
-
-
-def _fit(draw: Callable[[Detail], str], details: tuple[Detail, ...], max_bytes: int) -> str:
-    """The first drawing that fits: the richest comes first."""
-    text = ""
-    for detail in details:
-        text = draw(detail)
-        if _stored_size(text) <= max_bytes:
-            break
-    return text
-
-
-def _stored_size(text: str) -> int:
-    """Bytes of a text in a notebook file, at most: a line is an item of a list there."""
-    return len(json.dumps(text)) + 14 * (text.count("\n") + 1)

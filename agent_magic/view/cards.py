@@ -8,7 +8,7 @@ from __future__ import annotations
 from agent_magic.core.text import to_display
 from agent_magic.record.schema import AgentRecord, Json, ToolRecord
 from agent_magic.view import elements as el
-from agent_magic.view import html, plain, words
+from agent_magic.view import html, plain, titles, words
 
 
 def agent_to_bundle(agent: AgentRecord) -> dict[str, Json]:
@@ -69,7 +69,7 @@ def tool_html(tool: ToolRecord) -> str:
         for p in tool["parameters"]
     ]
     examples = "".join(
-        el.wrap("div", "", f"{el.code(words.call_line(tool['name'], example['arguments']))} ")
+        el.wrap("div", "", f"{el.code(titles.call_line(tool['name'], example['arguments']))} ")
         + el.wrap("div", el.FINE, el.escape(example["task"]))
         for example in tool["examples"]
     )
@@ -93,7 +93,7 @@ def tool_text(tool: ToolRecord) -> str:
         lines += plain.indent(to_display(p["description"])) if p["description"] else []
     for example in tool["examples"]:
         lines.append(f"Example: {words.one_line(example['task'])}")
-        lines.append(f"    {words.call_line(tool['name'], example['arguments'])}")
+        lines.append(f"    {titles.call_line(tool['name'], example['arguments'])}")
     return "\n".join([*lines, *(f"! {words.one_line(weakness, 600)}" for weakness in tool["weaknesses"])])
 
 

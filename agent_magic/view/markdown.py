@@ -7,9 +7,19 @@ from __future__ import annotations
 
 import re
 
-from agent_magic.record.schema import CallRecord, ErrorRecord, Json, RunRecord, StepRecord
-from agent_magic.view import words
-from agent_magic.view.words import Detail, Title
+from agent_magic.record.schema import (
+    AnyStepRecord,
+    CallRecord,
+    ErrorRecord,
+    Json,
+    NoteRecord,
+    PlanRecord,
+    RunRecord,
+    StepRecord,
+)
+from agent_magic.view import titles, words
+from agent_magic.view.titles import Title
+from agent_magic.view.words import Detail
 
 FULL = Detail()
 _TICKS = re.compile("`+")
@@ -19,7 +29,7 @@ def to_markdown(record: RunRecord, *, quiet: bool = False, detail: Detail = FULL
     """A run as Markdown; `quiet` leaves header and answer."""
     parts = [header(record)]
     if not quiet:
-        parts += ["**Task**", fence(record["task"])]
+        parts += [_with_labels("**Task**", words.task_words(record)), fence(record["task"])]
         parts += [
             f"- {span('@' + v['name'])}: {span(words.one_line(v['description']))}"
             for v in record["variables"]
@@ -32,6 +42,10 @@ def to_markdown(record: RunRecord, *, quiet: bool = False, detail: Detail = FULL
         kind = words.answer_type(answer)
         parts.append(f"**{words.answer_label(record)}**" + (f" {span(kind)}" if kind else ""))
         parts.append(fence(words.answer_text(answer)))
+    parts += [
+        f"⚠ {span(line)}" if is_refusal else f"- {span(line)}"
+        for line, is_refusal in words.check_lines(record)
+    ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -39,8 +53,9 @@ def header(record: RunRecord) -> str:
     """Agent, status, model and why; figures; warnings."""
     model = span(words.one_line(words.model_words(record["model"], record["why"])))
     status = words.status_words(record)
+    verified = f" · **{checks}**" if (checks := words.verified_words(record)) else ""
     lines = [
-        f"**Agent** {span(record['agent'])} · **{status}** · {model}",
+        f"**Agent** {span(record['agent'])} · **{status}**{verified} · {model}",
         # A code span, since two `$` on a page would be read as mathematics.
         span(" · ".join(words.run_figures(record))),
         *(f"⚠ {span(words.one_line(warning, 600))}" for warning in record["warnings"]),
@@ -48,19 +63,15 @@ def header(record: RunRecord) -> str:
     return "\n\n".join(lines)
 
 
-def step_markdown(step: StepRecord, detail: Detail = FULL) -> str:
-    """One step."""
-    titles = " · ".join(_title(title) for title in words.step_titles(step, is_brief=detail.is_brief))
-    parts = [f"**Step {step['step_number']}** {titles} · {span(words.step_figures(step))}"]
+def step_markdown(step: AnyStepRecord, detail: Detail = FULL) -> str:
+    """One step or plan."""
+    title = " · ".join(_title(title) for title in titles.titles(step, is_brief=detail.is_brief))
+    name = "**Plan**" if "plan" in step else f"**Step {step['step_number']}**"
+    parts = [_with_labels(f"{name} {title} · {span(words.step_figures(step))}", words.step_labels(step))]
     if detail.is_brief:
         return parts[0]
-    for key, name in (("reasoning", "Reasoning"), ("thought", "Thought")):
-        if text := step.get(key):
-            parts += [f"*{name}*", fence(words.cut(str(text), detail.chars))]
-    for call in step.get("calls", []):
-        parts += _call(call, detail)
-    if left_out := step.get("calls_left_out"):
-        parts.append(f"… {words.count(left_out, 'call')} not shown here …")
+    parts += _notes(step.get("notes", []))
+    parts += _plan_body(step, detail) if "plan" in step else _step_body(step, detail)
     if "error" in step:
         parts += _error(step["error"], detail.chars)
     return "\n\n".join(parts)
@@ -85,15 +96,56 @@ def fence(text: str) -> str:
 
 def _steps(record: RunRecord, detail: Detail) -> list[str]:
     parts: list[str] = []
-    expected = 1
-    for step in words.pick_steps(record, detail.max_steps):
+    shown = words.pick_ends(record["steps"], detail.max_steps)
+    expected = shown[0]["step_number"] if shown else 1
+    for step in shown:
         if step["step_number"] > expected:
             parts.append(words.gap_words(step["step_number"] - expected))
         parts.append(step_markdown(step, detail))
-        expected = step["step_number"] + 1
+        expected = step["step_number"] + ("plan" not in step)
     if now := record.get("now"):
         parts.append(f"**Step {now['step_number']}** {span(words.now_words(now))} …")
     return parts
+
+
+def _step_body(step: StepRecord, detail: Detail) -> list[str]:
+    parts: list[str] = []
+    for key, name in (("reasoning", "Reasoning"), ("thought", "Thought")):
+        if text := step.get(key):
+            parts += [f"*{name}*", fence(words.cut(str(text), detail.chars))]
+    for call in step.get("calls", []):
+        parts += _call(call, detail)
+    if left_out := step.get("calls_left_out"):
+        parts.append(words.gap_words(left_out, "call"))
+    if changes := step.get("changes"):
+        parts += ["*Namespace*", fence("\n".join(words.one_line(change, 300) for change in changes))]
+    if left_out := step.get("changes_left_out"):
+        parts.append(words.gap_words(left_out, "change"))
+    return parts
+
+
+def _plan_body(plan: PlanRecord, detail: Detail) -> list[str]:
+    parts: list[str] = []
+    if "reasoning" in plan:
+        parts += ["*Reasoning*", fence(words.cut(plan["reasoning"], detail.chars))]
+    if plan["plan"]:
+        parts.append(fence(words.cut(plan["plan"], detail.chars)))
+    if "diff" in plan:
+        for name, lines in (("Added", plan["diff"]["added"]), ("Dropped", plan["diff"]["dropped"])):
+            if lines:
+                parts += [f"*{name}*", fence("\n".join(words.one_line(line, 300) for line in lines))]
+    if "original" in plan:
+        parts += ["*As the model wrote it*", fence(words.cut(plan["original"], detail.chars))]
+    return parts
+
+
+def _notes(notes: list[NoteRecord]) -> list[str]:
+    # No line begins with a span: a lesser reader would take three of its ticks for a fence.
+    return [f"{'⚠' if 'is_warning' in note else '-'} {span(note['text'])}" for note in notes]
+
+
+def _with_labels(line: str, labels: list[str]) -> str:
+    return " ".join([line, *([span(" · ".join(labels))] if labels else [])])
 
 
 def _call(call: CallRecord, detail: Detail) -> list[str]:
@@ -104,12 +156,12 @@ def _call(call: CallRecord, detail: Detail) -> list[str]:
         parts += ["*Printed*", fence(words.cut(call["printed"], detail.chars))]
     if "error" in call:
         parts += _error(call["error"], detail.chars)
-    elif observation := words.told(call):
+    elif observation := titles.told(call):
         parts += ["*Observation*", fence(words.cut(observation, detail.chars))]
     if preview := call.get("output", {}).get("preview"):
         parts += ["*Output*", fence(words.cut(preview, detail.chars))]
     if "bound_to" in call:
-        parts.append(f"Kept as {span(call['bound_to'])} {span(words.value_words(call))}")
+        parts.append(f"Kept as {span(call['bound_to'])} {span(titles.value_words(call))}")
     return parts
 
 

@@ -8,8 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agent_magic.core.text import to_display
-from agent_magic.record.schema import CallRecord, ErrorRecord, Json, NowRecord, RunRecord, StepRecord
-from agent_magic.view import words
+from agent_magic.record.schema import (
+    AnyStepRecord,
+    CallRecord,
+    ErrorRecord,
+    Json,
+    NoteRecord,
+    NowRecord,
+    PlanRecord,
+    RunRecord,
+    StepRecord,
+)
+from agent_magic.view import titles, words
 from agent_magic.view.words import Detail
 
 FULL = Detail()
@@ -20,7 +30,7 @@ def to_text(record: RunRecord, *, quiet: bool = False, detail: Detail = FULL) ->
     """A run as text without a line end at its end; `quiet` leaves header and answer."""
     lines = header(record)
     if not quiet:
-        lines += ["", "Task", *indent(to_display(record["task"]))]
+        lines += ["", "Task" + _labels(words.task_words(record)), *indent(to_display(record["task"]))]
         for variable in record["variables"]:
             lines += indent(to_display(f"@{variable['name']}: {variable['description']}"))
         lines += [f"{_INDENT}{words.one_line(image)}" for image in record["images"]]
@@ -31,13 +41,15 @@ def to_text(record: RunRecord, *, quiet: bool = False, detail: Detail = FULL) ->
         kind = words.answer_type(answer)
         label = words.answer_label(record) + (f" ({to_display(kind)})" if kind else "")
         lines += ["", label, *indent(words.answer_text(answer))]
+    if checks := words.check_lines(record):
+        lines += ["", *(f"! {line}" if is_refusal else line for line, is_refusal in checks)]
     return "\n".join(lines)
 
 
 def header(record: RunRecord) -> list[str]:
     """Agent, status, model and why; figures; warnings."""
     model = words.one_line(words.model_words(record["model"], record["why"]))
-    status = words.status_words(record)
+    status = " · ".join(filter(None, [words.status_words(record), words.verified_words(record)]))
     return [
         f"{words.one_line(record['agent'])} · {status} · {model}",
         " · ".join(words.run_figures(record)),
@@ -45,21 +57,15 @@ def header(record: RunRecord) -> list[str]:
     ]
 
 
-def step_text(step: StepRecord, detail: Detail = FULL) -> list[str]:
-    """One step as lines."""
-    titles = " · ".join(map(str, words.step_titles(step, is_brief=detail.is_brief)))
-    lines = [f"{step['step_number']:>2}  {titles}  [{words.step_figures(step)}]"]
+def step_text(step: AnyStepRecord, detail: Detail = FULL) -> list[str]:
+    """One step or plan as lines."""
+    title = " · ".join(map(str, titles.titles(step, is_brief=detail.is_brief)))
+    number = "  " if "plan" in step else f"{step['step_number']:>2}"
+    lines = [f"{number}  {title}  [{words.step_figures(step)}]{_labels(words.step_labels(step))}"]
     if detail.is_brief:
         return lines
-    body: list[str] = []
-    if "reasoning" in step:
-        body += ["reasoning", *indent(words.cut(step["reasoning"], detail.chars))]
-    if "thought" in step:
-        body += ["thought", *indent(words.cut(step["thought"], detail.chars))]
-    for call in step.get("calls", []):
-        body += _call(call, detail)
-    if left_out := step.get("calls_left_out"):
-        body.append(f"… {words.count(left_out, 'call')} not shown here …")
+    body = _notes(step.get("notes", []))
+    body += _plan_body(step, detail) if "plan" in step else _step_body(step, detail)
     if "error" in step:
         body += _error(step["error"], detail.chars)
     return lines + [_INDENT + line for line in body]
@@ -77,15 +83,60 @@ def indent(text: str) -> Iterable[str]:
 
 def _steps(record: RunRecord, detail: Detail) -> list[str]:
     lines: list[str] = []
-    expected = 1
-    for step in words.pick_steps(record, detail.max_steps):
+    shown = words.pick_ends(record["steps"], detail.max_steps)
+    expected = shown[0]["step_number"] if shown else 1
+    for step in shown:
         if step["step_number"] > expected:
             lines.append(f"{_INDENT}{words.gap_words(step['step_number'] - expected)}")
         lines += step_text(step, detail)
-        expected = step["step_number"] + 1
+        expected = step["step_number"] + ("plan" not in step)
     if now := record.get("now"):
         lines.append(now_text(now))
     return lines
+
+
+def _step_body(step: StepRecord, detail: Detail) -> list[str]:
+    body: list[str] = []
+    if "reasoning" in step:
+        body += ["reasoning", *indent(words.cut(step["reasoning"], detail.chars))]
+    if "thought" in step:
+        body += ["thought", *indent(words.cut(step["thought"], detail.chars))]
+    for call in step.get("calls", []):
+        body += _call(call, detail)
+    if left_out := step.get("calls_left_out"):
+        body.append(words.gap_words(left_out, "call"))
+    if changes := step.get("changes"):
+        body += ["namespace", *(_INDENT + words.one_line(change, 300) for change in changes)]
+    if left_out := step.get("changes_left_out"):
+        body.append(words.gap_words(left_out, "change"))
+    return body
+
+
+def _plan_body(plan: PlanRecord, detail: Detail) -> list[str]:
+    body: list[str] = []
+    if "reasoning" in plan:
+        body += ["reasoning", *indent(words.cut(plan["reasoning"], detail.chars))]
+    if plan["plan"]:
+        body += indent(words.cut(plan["plan"], detail.chars))
+    if "diff" in plan:
+        for name, lines in (("added", plan["diff"]["added"]), ("dropped", plan["diff"]["dropped"])):
+            body += [name, *(_INDENT + words.one_line(line, 300) for line in lines)] if lines else []
+    if "original" in plan:
+        body += ["as the model wrote it", *indent(words.cut(plan["original"], detail.chars))]
+    return body
+
+
+def _notes(notes: list[NoteRecord]) -> list[str]:
+    return [
+        f"! {words.one_line(note['text'], 600)}"
+        if "is_warning" in note
+        else words.one_line(note["text"], 600)
+        for note in notes
+    ]
+
+
+def _labels(labels: list[str]) -> str:
+    return f"  ({', '.join(labels)})" if labels else ""
 
 
 def _call(call: CallRecord, detail: Detail) -> list[str]:
@@ -96,12 +147,12 @@ def _call(call: CallRecord, detail: Detail) -> list[str]:
         lines += [f"{_INDENT}printed", *_inner(words.cut(call["printed"], detail.chars))]
     if "error" in call:
         lines += [_INDENT + line for line in _error(call["error"], detail.chars)]
-    elif observation := words.told(call):
+    elif observation := titles.told(call):
         lines += [f"{_INDENT}observation", *_inner(words.cut(observation, detail.chars))]
     if preview := call.get("output", {}).get("preview"):
         lines += [f"{_INDENT}output", *_inner(words.cut(preview, detail.chars))]
     if "bound_to" in call:
-        lines.append(f"{_INDENT}kept as {words.one_line(call['bound_to'])}: {words.value_words(call)}")
+        lines.append(f"{_INDENT}kept as {words.one_line(call['bound_to'])}: {titles.value_words(call)}")
     return lines
 
 

@@ -1,4 +1,4 @@
-"""The words and figures that all forms of a run share: status, counts, one-line titles.
+"""The words and figures that all forms of a run share: status, counts, labels.
 
 It must not write markup: what it gives is plain text, not yet escaped.
 """
@@ -7,26 +7,36 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import TypeVar
 
+from agent_magic.core.edits import StepView
+from agent_magic.core.short_form import Form
 from agent_magic.core.state import parse_reference
-from agent_magic.core.steps import ACCEPTED
-from agent_magic.core.text import first_line, to_display
+from agent_magic.core.text import to_display
 from agent_magic.record.schema import (
     AnswerRecord,
-    CallRecord,
-    ErrorRecord,
+    AnyStepRecord,
     Json,
+    LaidOnRecord,
     NowRecord,
     RunRecord,
     Status,
-    StepRecord,
     UsageRecord,
 )
 
-_ARGUMENT_CHARS = 32
-_ARGUMENTS_CHARS = 90
-_OUTCOME_CHARS = 80
-_TITLED_CALLS = 3
+_Item = TypeVar("_Item")
+_FORM_WORDS: dict[Form, str] = {
+    "whole": "sent whole",
+    "no_images": "sent without images",
+    "short_observations": "sent shortened: observation",
+    "line": "sent as one line",
+    "left_out": "not sent",
+}
+_VIEW_WORDS: dict[StepView, str] = {
+    "full": "full view",
+    "summary": "summary view",
+    "hidden": "hidden from the model",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,32 +48,47 @@ class Detail:
     is_brief: bool = False
     """Titles and first characters only."""
     max_steps: int | None = None
-    """The first third and the last two of so many steps."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Title:
-    """A call, or a step without calls, on one line."""
-
-    code: str
-    """What was called: `mean_price(city="Oslo")`; empty if nothing was."""
-    outcome: str
-    """What came of it, or what the model said."""
-    is_error: bool = False
-
-    def __str__(self) -> str:
-        if self.is_error:
-            return f"{self.code} ✗ {self.outcome}".lstrip()
-        return f"{self.code} → {self.outcome}" if self.code and self.outcome else self.code or self.outcome
+    """The first third and the last two of so many steps, or messages."""
 
 
 def status_words(record: RunRecord) -> str:
     """How a run ended, in words."""
-    return (
-        f"step limit of {record['max_steps']} reached"
-        if record["status"] == "max_steps"
-        else record["status"]
-    )
+    match record["status"]:
+        case "max_steps":
+            return f"step limit of {record['max_steps']} reached"
+        case "budget":
+            return "budget used up"
+        case status:
+            return status
+
+
+def verified_words(record: RunRecord) -> str:
+    """What the checks came to; empty if there were none."""
+    match record.get("verified"):
+        case "yes":
+            return "checks passed"
+        case "no":
+            return "check refused"
+        case _:
+            return ""
+
+
+def check_lines(record: RunRecord) -> list[tuple[str, bool]]:
+    """Which checks passed, on one line; each that refused, with its reason; and whether it is a refusal."""
+    checks = record.get("checks", [])
+    passed = [one_line(check["name"], 80) for check in checks if check["passed"]]
+    names = ", ".join(passed)
+    lines = [(f"{'Check' if len(passed) == 1 else 'Checks'} passed: {names}", False)] if passed else []
+    for check in checks:
+        if not check["passed"]:
+            reason = one_line(check.get("reason", ""), 600) or "no reason given"
+            lines.append((f"Check refused: {one_line(check['name'], 80)}: {reason}", True))
+    return lines
+
+
+def is_sound(record: RunRecord) -> bool:
+    """Whether the value is an answer that no check refused."""
+    return record["status"] == "answered" and record.get("verified") != "no"
 
 
 def last_status_words(status: Status | None) -> str:
@@ -75,6 +100,8 @@ def last_status_words(status: Status | None) -> str:
             return "running"
         case "max_steps":
             return "last run reached its step limit"
+        case "budget":
+            return "last run used up its budget"
         case _:
             return f"last run {status}"
 
@@ -94,13 +121,13 @@ def run_figures(record: RunRecord) -> list[str]:
     else:
         steps = f"{count(record['n_steps'], 'step')} of {record['max_steps']}"
     usage = record["usage"]
-    if record["status"] == "running" and not record["n_steps"]:
+    if record["status"] == "running" and not record["steps"]:
         return [steps, seconds(record["duration_s"])]
     return [steps, tokens(usage), cost(usage["cost_usd"]), seconds(record["duration_s"])]
 
 
-def step_figures(step: StepRecord) -> str:
-    """Tokens and time of a step."""
+def step_figures(step: AnyStepRecord) -> str:
+    """Tokens and time of a step or a plan."""
     usage = step.get("usage")
     return " · ".join([*([tokens(usage)] if usage else []), seconds(step["duration_s"])])
 
@@ -147,82 +174,56 @@ def one_line(text: str, max_chars: int = 200) -> str:
     return line if len(line) <= max_chars else line[: max_chars - 1] + "…"
 
 
-def step_titles(step: StepRecord, *, is_brief: bool = True) -> list[Title]:
-    """A line for each of the first calls; else one for the error or for what was said.
-
-    Where the step's body follows, errors need be said by kind only: then it is not brief.
-    """
-    calls = step.get("calls", [])
-    titles = [call_title(call, is_brief=is_brief) for call in calls[:_TITLED_CALLS]]
-    n_more = len(calls) - len(titles) + step.get("calls_left_out", 0)
-    if n_more:
-        failed = sum("error" in call for call in calls[_TITLED_CALLS:])
-        titles.append(Title(code="", outcome=f"{n_more} more" + (f", {failed} failed" if failed else "")))
-    error = step.get("error")
-    # An interrupt that hit a call is said there, once.
-    if error and not any("error" in call and call["error"]["kind"] == "Interrupted" for call in calls):
-        titles.append(Title(code="", outcome=_error_outcome(error, is_brief=is_brief), is_error=True))
-    if not titles:
-        said = one_line(first_line(step.get("thought", ""), _OUTCOME_CHARS), _OUTCOME_CHARS)
-        titles.append(Title(code="", outcome=said or "nothing said"))
-    return titles
+def labels(laid_on: LaidOnRecord | None) -> list[str]:
+    """How a model is shown a step, and who edited it; nothing for a step as it was made."""
+    if not laid_on:
+        return []
+    words = [_VIEW_WORDS[laid_on["view"]]] if "view" in laid_on else []
+    if "form" in laid_on and laid_on.get("view") != "hidden":
+        words.append(_FORM_WORDS[laid_on["form"]])
+    if "is_pinned" in laid_on:
+        words.append("pinned")
+    if "edited_by" in laid_on:
+        at = laid_on.get("edited_at", "")[:16].replace("T", " ")
+        words.append(f"edited by {one_line(laid_on['edited_by'], 40)}" + (f", {at} UTC" if at else ""))
+    return words
 
 
-def call_title(call: CallRecord, *, is_running: bool = False, is_brief: bool = True) -> Title:
-    """A call and what came of it on one line."""
-    code = call_line(call["name"], call["arguments"])
-    if error := call.get("error"):
-        return Title(code=code, outcome=_error_outcome(error, is_brief=is_brief), is_error=True)
-    observation = call.get("observation", "")
-    if is_running:
-        return Title(code=code, outcome="…")
-    if observation == ACCEPTED:
-        return Title(code=code, outcome="")
-    if bound_to := call.get("bound_to"):
-        return Title(code=code, outcome=f"{one_line(bound_to, 60)}: {value_words(call)}")
-    return Title(code=code, outcome=one_line(first_line(observation, _OUTCOME_CHARS), _OUTCOME_CHARS))
-
-
-def call_line(name: str, arguments: dict[str, Json] | str) -> str:
-    """`mean_price(city="Oslo")`, long arguments cut."""
-    return f"{one_line(name, 60)}({_arguments_line(arguments)})"
-
-
-def value_words(call: CallRecord) -> str:
-    """Type and shape of what a call returned: `DataFrame, 3 rows × 2 columns`."""
-    output = call.get("output")
-    if not output:
-        return ""
-    shape = output.get("shape", "")
-    return one_line(f"{output['type']}, {shape}" if shape else output["type"], 100)
-
-
-def error_line(error: ErrorRecord) -> str:
-    """Kind and first line of an error."""
-    return one_line(f"{error['kind']}: {first_line(error['message'], 150)}", 160)
-
-
-def told(call: CallRecord) -> str:
-    """What the model was told of a call; nothing for an answer that was just accepted."""
-    observation = call.get("observation", "")
-    return "" if observation == ACCEPTED else observation
+def step_labels(step: AnyStepRecord) -> list[str]:
+    """The labels of a step or a plan; that there are warnings too, since its body may be closed."""
+    n_warnings = sum("is_warning" in note for note in step.get("notes", []))
+    return [*labels(step.get("laid_on")), *([count(n_warnings, "warning")] if n_warnings else [])]
 
 
 def now_words(now: NowRecord) -> str:
     """What happens at the moment."""
     waiting = now.get("waiting")
+    if now["doing"] == "paused":
+        reason = one_line(waiting["reason"], 120) if waiting else ""
+        return f"paused ({reason})" if reason else "paused"
     if now["doing"] == "waiting" and waiting:
-        return f"waiting {waiting['delay_s']:.3g} s ({one_line(waiting['reason'], 120)})"
+        delay_s = waiting["delay_s"]
+        delay = "" if delay_s is None else f" {delay_s:.3g} s"
+        return f"waiting{delay} ({one_line(waiting['reason'], 120)})"
     if now["doing"] == "calling":
         running = now.get("running", [])
         names = [one_line(call["name"], 60) for call in now.get("calls", []) if call["id"] in running]
         return "calling " + ", ".join(dict.fromkeys(names))
-    return "thinking"
+    return now["doing"]
 
 
 def answer_label(record: RunRecord) -> str:
     """What the value at the end is: an answer only if the run says so."""
-    return "Answer" if record["status"] == "answered" else "Best guess, no answer"
+    if record["status"] != "answered":
+        return "Best guess, no answer"
+    return "Answer" if is_sound(record) else "Refused by a check, no answer"
+
+
+def task_words(record: RunRecord) -> list[str]:
+    """What there is to say beside the task."""
+    resumed_from = record.get("resumed_from")
+    resumed = [f"goes on with {one_line(resumed_from, 80)}"] if resumed_from else []
+    return [*resumed, *labels(record.get("task_laid_on"))]
 
 
 def answer_type(answer: AnswerRecord) -> str:
@@ -249,18 +250,17 @@ def argument_text(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def pick_steps(record: RunRecord, max_steps: int | None) -> list[StepRecord]:
-    """The first third and the last two of `max_steps`."""
-    steps = record["steps"]
-    if max_steps is None or len(steps) <= max_steps:
-        return steps
-    n_first = max_steps // 3
-    return steps[:n_first] + steps[n_first - max_steps :]
+def pick_ends(items: list[_Item], max_items: int | None) -> list[_Item]:
+    """The first third and the last two of `max_items`."""
+    if max_items is None or len(items) <= max_items:
+        return items
+    n_first = max_items // 3
+    return items[:n_first] + items[n_first - max_items :]
 
 
-def gap_words(n_missing: int) -> str:
-    """Said where steps are left out."""
-    return f"… {count(n_missing, 'step')} not shown here …"
+def gap_words(n_missing: int, noun: str = "step") -> str:
+    """Said where steps, calls, messages are left out."""
+    return f"… {count(n_missing, noun)} not shown here …"
 
 
 def cut(text: str, max_chars: int | None) -> str:
@@ -268,22 +268,6 @@ def cut(text: str, max_chars: int | None) -> str:
     if max_chars is None or len(text) <= max_chars:
         return to_display(text)
     return f"{to_display(text[:max_chars])}… ({len(text) - max_chars:,} more characters)"
-
-
-def _arguments_line(arguments: dict[str, Json] | str) -> str:
-    if isinstance(arguments, str):
-        return one_line(arguments, _ARGUMENTS_CHARS)
-    line = ", ".join(f"{one_line(name, 40)}={_short(value)}" for name, value in arguments.items())
-    return one_line(line, _ARGUMENTS_CHARS)
-
-
-def _short(value: Json) -> str:
-    is_reference = isinstance(value, str) and parse_reference(value)
-    return one_line(value if is_reference else json.dumps(value, ensure_ascii=False), _ARGUMENT_CHARS)
-
-
-def _error_outcome(error: ErrorRecord, *, is_brief: bool) -> str:
-    return error_line(error) if is_brief else one_line(error["kind"], 80)
 
 
 def _or_unknown(number: int | None) -> str:

@@ -312,7 +312,7 @@ def test_cancelling_arun_while_the_model_answers_keeps_what_it_said() -> None:
 
     agent = agent_of([reply], stream_pieces=100, latency_s=4)
     _cancel_when(agent, said)
-    assert eventually(lambda: not agent._active)
+    assert eventually(lambda: not agent._history.active)
     assert_usable(agent)
 
 

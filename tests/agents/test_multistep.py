@@ -461,14 +461,16 @@ Give one of them another: put it in a variable of another name, or mark it  @too
 
 def test_fault_of_the_runtime_itself_is_recorded_and_raised() -> None:
     class Broken(MultiStepAgent):
-        def act(self, run: Any, draft: Any) -> Any:
+        _prompt_file = "toolcalling_agent.yaml"
+
+        def act(self, run: Any, moment: Any, draft: Any) -> Any:
             raise ZeroDivisionError("oh")
             yield
 
-        def final_request(self, run: Any) -> str:
-            return ""
+        def compose(self, moment: Any, kind: Any) -> Any:
+            return None
 
-        def read_last_answer(self, message: Any) -> Any:
+        def read_last_answer(self, run: Any, message: Any) -> Any:
             return None
 
     agent = Broken((), ScriptedModel([]))

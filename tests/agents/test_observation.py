@@ -9,9 +9,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from inline_snapshot import snapshot
+from PIL import Image
 
-from agent_magic.agents.observation import observation_budget, observe
+from agent_magic.agents.observation import observation_budget
+from agent_magic.agents.observation import observe as observe_whole
 from agent_magic.core.state import AgentState, DictState
+
+
+def observe(output: Any, tool_name: str, state: AgentState, budget: int) -> tuple[str, str | None]:
+    """What is told, and the variable that holds the output."""
+    seen = observe_whole(output, tool_name, state, budget)
+    return seen.text, seen.bound_to
 
 
 class _Colour(enum.Enum):
@@ -120,3 +128,15 @@ int: <int of about 5,000 digits>\
             "power_1",
         )
     )
+
+
+def test_cut_output_is_known_by_the_name_that_holds_the_whole() -> None:
+    assert observe_whole("a" * 300, "look", AgentState(), 200).kept_as == "obs_1"
+    assert observe_whole("a" * 200, "look", AgentState(), 200).kept_as is None
+
+
+def test_picture_is_shown_beside_its_description() -> None:
+    image = Image.new("RGBA", (3, 2), "red")
+    seen = observe_whole(image, "draw", AgentState(), 8_000)
+    assert (seen.bound_to, [(part.image is image, part.name) for part in seen.images]) == ("draw_1", [(True, "draw_1")])
+    assert observe_whole({"image": 1}, "draw", AgentState(), 8_000).images == ()

@@ -6,9 +6,11 @@ import threading
 
 from inline_snapshot import snapshot
 
-from agent_magic.agents.run import CallIds, Run, StepDraft
+from agent_magic.agents.drafts import StepDraft
+from agent_magic.agents.run import CallIds, Run
 from agent_magic.core.memory import AgentMemory
 from agent_magic.core.messages import TokenUsage, ToolCall
+from agent_magic.core.settings import AgentSettings
 from agent_magic.core.state import AgentState
 from agent_magic.core.steps import ActionStep, Fault, TaskStep, ToolResult
 from agent_magic.models.scripted import ScriptedModel
@@ -22,8 +24,9 @@ def _run() -> Run:
         model=ScriptedModel(()),
         memory=AgentMemory("system"),
         state=AgentState(),
+        settings=AgentSettings(max_steps=5),
         task=TaskStep(task="count"),
-        max_steps=5,
+        max_steps=None,
         call_ids=CallIds(),
     )
     run.add(run.task)
@@ -120,8 +123,9 @@ def test_interrupt_before_the_first_event_keeps_the_task() -> None:
         model=ScriptedModel(()),
         memory=AgentMemory(),
         state=AgentState(),
+        settings=AgentSettings(max_steps=5),
         task=TaskStep(task="count"),
-        max_steps=5,
+        max_steps=None,
         call_ids=CallIds(),
     )
     result = run.end("interrupted", error=_STOPPED)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
+from agent_magic.core.errors import OptionError
 from agent_magic.core.messages import ChatMessage, MessageDelta, TokenUsage, ToolCall, ToolSchema
 from agent_magic.models.deltas import MessageBuilder
 from agent_magic.models.litellm import LiteLLMModel
@@ -38,6 +39,40 @@ def model_at(
 ) -> LiteLLMModel:
     server.play(*turns)
     return LiteLLMModel(model_id, **{"api_base": server.api_base, "api_key": KEY, "timeout_s": 10, **options})
+
+
+USAGE = {
+    "input_tokens": 100,
+    "cache_read_input_tokens": 900,
+    "cache_creation_input_tokens": 50,
+    "output_tokens": 40,
+}
+ANTHROPIC: dict[str, Any] = {
+    "id": "m",
+    "type": "message",
+    "role": "assistant",
+    "model": "tiny",
+    "content": [{"type": "text", "text": "Yes"}],
+    "stop_reason": "end_turn",
+    "usage": USAGE,
+}
+"""A whole reply in Anthropic's form."""
+ANTHROPIC_STREAM: list[dict[str, Any]] = [
+    {
+        "type": "message_start",
+        "message": {**ANTHROPIC, "content": [], "usage": {**USAGE, "output_tokens": 1}},
+    },
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Yes"}},
+    {"type": "content_block_stop", "index": 0},
+    {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 40}},
+    {"type": "message_stop"},
+]
+
+
+def anthropic_at(server: OpenAIServer, *turns: Turn) -> LiteLLMModel:
+    address = server.api_base.removesuffix("/v1")
+    return model_at(server, *turns, model_id="anthropic/claude-sonnet-4-5", api_base=address)
 
 
 def streamed(model: LiteLLMModel, **asked: Any) -> ChatMessage:
@@ -159,6 +194,69 @@ def test_a_model_without_native_calls_is_sent_no_tools(server: OpenAIServer) -> 
         {"role": "assistant", "content": '{"name": "add", "arguments": {"a": 1}}'},
         {"role": "user", "content": "Observation:\n3"},
     ]
+
+
+PLANNED = [
+    *ASK,
+    ChatMessage(role="assistant", content="1. Add."),
+    ChatMessage(role="user", content="Now carry it out.", is_ours=True),
+    ChatMessage(role="assistant", tool_calls=(ToolCall(id="c1", name="add", arguments={"a": 1}),)),
+    ChatMessage(role="tool", content="3", tool_call_id="c1"),
+    ChatMessage(role="user", content="Plan the rest.", is_ours=True),
+]
+
+
+@pytest.mark.parametrize("native_tools", [True, False])
+@pytest.mark.parametrize("is_stream", [True, False])
+def test_what_is_sent_is_what_to_wire_says(server: OpenAIServer, native_tools: bool, is_stream: bool) -> None:
+    model = model_at(server, REFUSED if is_stream else reply("Yes"), native_tools=native_tools)
+    wire = model.to_wire(PLANNED, [ADD], "act")
+    list(model.stream(PLANNED, tools=[ADD])) if is_stream else model.generate(PLANNED, tools=[ADD])
+    body = server.received[0].body
+    assert (body["messages"], body.get("tools", [])) == (wire.messages, wire.tools)
+    assert bool(wire.tools) is native_tools
+
+
+def test_a_plan_is_asked_for_without_tools(server: OpenAIServer) -> None:
+    model = model_at(server, reply("1. Say it."))
+    assert model.generate(PLANNED, kind="plan").content == "1. Say it."
+    assert "tools" not in server.received[0].body
+
+
+def test_a_history_with_a_plan_takes_turns_in_text_form(server: OpenAIServer) -> None:
+    model_at(server, reply("Yes"), native_tools=False).generate(PLANNED, kind="plan")
+    assert [(one["role"], one["content"]) for one in server.received[0].body["messages"]] == snapshot(
+        [
+            ("system", "You add."),
+            ("user", "1 and 2?"),
+            ("assistant", "1. Add."),
+            ("user", "Now carry it out."),
+            ("assistant", '{"name": "add", "arguments": {"a": 1}}'),
+            (
+                "user",
+                """\
+Observation:
+3
+
+Plan the rest.\
+""",
+            ),
+        ]
+    )
+
+
+def test_a_history_with_a_plan_goes_to_anthropic_in_turns(server: OpenAIServer) -> None:
+    anthropic_at(server, Turn(body=ANTHROPIC)).generate(PLANNED, tools=[ADD])
+    messages = server.received[0].body["messages"]
+    assert [(one["role"], [part["type"] for part in one["content"]]) for one in messages] == snapshot(
+        [
+            ("user", ["text"]),
+            ("assistant", ["text"]),
+            ("user", ["text"]),
+            ("assistant", ["tool_use"]),
+            ("user", ["tool_result", "text"]),
+        ]
+    )
 
 
 # -- what comes back ---------------------------------------------------------------------------
@@ -293,6 +391,46 @@ def test_the_cost_of_a_known_model_is_known(server: OpenAIServer) -> None:
     message = model_at(server, reply("Yes", usage=usage), model_id="openai/gpt-4.1").generate(ASK)
     assert message.usage is not None
     assert message.usage.cost_usd == 2.0
+
+
+@pytest.mark.parametrize("is_stream", [True, False])
+def test_cached_and_reasoning_tokens_and_their_cost_in_openais_form(
+    server: OpenAIServer, is_stream: bool
+) -> None:
+    usage = {
+        "prompt_tokens": 1_000_000,
+        "completion_tokens": 1_000,
+        "total_tokens": 1_001_000,
+        "prompt_tokens_details": {"cached_tokens": 800_000},
+        "completion_tokens_details": {"reasoning_tokens": 600},
+    }
+    turn = (
+        Turn(chunks=[delta(content="Yes"), delta("stop"), usage_chunk(**usage)])
+        if is_stream
+        else reply("Yes", usage=usage)
+    )
+    model = model_at(server, turn, model_id="openai/gpt-4.1")
+    told = (streamed(model) if is_stream else model.generate(ASK)).usage
+    assert told is not None
+    assert told.to_dict() == {
+        "input_tokens": 1_000_000,
+        "output_tokens": 1_000,
+        "cached_tokens": 800_000,
+        "reasoning_tokens": 600,
+        # USD 2 for a million, 0.50 from the cache, 8 for a million of output
+        "cost_usd": pytest.approx(0.4 + 0.4 + 0.008),
+    }
+
+
+@pytest.mark.parametrize("is_stream", [True, False])
+def test_cached_tokens_and_their_cost_in_anthropics_form(server: OpenAIServer, is_stream: bool) -> None:
+    model = anthropic_at(server, Turn(chunks=ANTHROPIC_STREAM) if is_stream else Turn(body=ANTHROPIC))
+    told = (streamed(model) if is_stream else model.generate(ASK)).usage
+    assert told is not None
+    # USD 3 for a million, 0.30 from the cache, 3.75 into it, 15 for output
+    cost = (100 * 3 + 900 * 0.3 + 50 * 3.75 + 40 * 15) / 1e6
+    assert (told.input_tokens, told.output_tokens, told.cached_tokens) == (1_050, 40, 900)
+    assert told.cost_usd == pytest.approx(cost)
 
 
 def test_thinking_in_the_text_is_reasoning(server: OpenAIServer) -> None:
@@ -609,6 +747,45 @@ def test_a_reply_without_a_choice_is_a_passing_failure(server: OpenAIServer) -> 
     )
 
 
+TOO_LONG = "the request exceeds the available context size (4096 tokens), try increasing it"
+
+
+@pytest.mark.parametrize("is_stream", [True, False])
+@pytest.mark.parametrize("model_id", ["openai/tiny", "mistral/tiny"])
+@pytest.mark.parametrize(
+    "turn",
+    [
+        fault(400, "This model's maximum context length is 8192 tokens.", code="context_length_exceeded"),
+        fault(400, "Prompt contains 40000 tokens, too large for model with 32768 maximum context length"),
+        fault(400, TOO_LONG, type="exceed_context_size_error"),
+        fault(500, "input length exceeds the context length"),
+    ],
+)
+def test_a_request_over_the_window_is_an_overflow(
+    server: OpenAIServer, turn: Turn, model_id: str, is_stream: bool
+) -> None:
+    failure = failure_of(model_at(server, turn, model_id=model_id), is_stream=is_stream)
+    assert (failure.is_overflow, failure.is_passing) == (True, False)
+    assert failure.message.startswith(f"{model_id}: the request is longer than the model's context window.")
+
+
+def test_an_overflow_told_amid_a_stream_is_one(server: OpenAIServer) -> None:
+    turn = Turn(chunks=[{"error": {"message": TOO_LONG, "code": 400, "type": "exceed_context_size_error"}}])
+    assert failure_of(model_at(server, turn)).is_overflow
+
+
+def test_an_overflow_at_anthropic_is_one(server: OpenAIServer) -> None:
+    inner = {"type": "invalid_request_error", "message": "prompt is too long: 208310 tokens > 200000 maximum"}
+    failure = failure_of(anthropic_at(server, Turn(status=400, body={"type": "error", "error": inner})))
+    assert (failure.is_overflow, failure.is_passing) == (True, False)
+
+
+def test_a_rate_limit_in_tokens_is_no_overflow(server: OpenAIServer) -> None:
+    words = "Request too large for `tiny` on tokens per minute (TPM): Limit 6000, Requested 8000"
+    failure = failure_of(model_at(server, fault(429, words, code="rate_limit_exceeded")))
+    assert (failure.is_overflow, failure.is_passing) == (False, True)
+
+
 def test_silence_is_a_passing_failure_after_the_timeout(server: OpenAIServer) -> None:
     begin = time.monotonic()
     failure = failure_of(model_at(server, Turn(body={}, pause_s=3), timeout_s=0.5))
@@ -733,3 +910,23 @@ def test_an_unknown_model_is_taken_to_call_tools() -> None:
 
 def test_the_key_is_not_in_its_repr() -> None:
     assert repr(LiteLLMModel("openai/tiny", api_key=KEY)) == "LiteLLMModel('openai/tiny')"
+
+
+def test_a_window_that_is_given_counts_over_what_litellm_knows() -> None:
+    assert LiteLLMModel("openai/gpt-4.1", context_window=8_000).context_window == 8_000
+    assert LiteLLMModel("openai/tiny", context_window=8_000).context_window == 8_000
+
+
+@pytest.mark.parametrize("window", [0, -1, "8k", True, 1.5])
+def test_a_window_that_is_no_number_of_tokens_is_refused(window: Any) -> None:
+    with pytest.raises(OptionError) as caught:
+        LiteLLMModel("openai/tiny", context_window=window)
+    assert caught.value.message == (
+        f"context_window={window!r} is no number of tokens.\n"
+        "Give a whole number from 1, such as context_window=8000, or leave it out to ask LiteLLM."
+    )
+
+
+def test_a_price_is_known_of_a_known_model() -> None:
+    assert LiteLLMModel("openai/gpt-4.1").price_usd(1_000_000, 1_000) == pytest.approx(2.008)
+    assert LiteLLMModel("openai/tiny").price_usd(1_000_000, 1_000) is None

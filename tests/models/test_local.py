@@ -21,7 +21,7 @@ from agent_magic.core.errors import GenerationError, OptionError
 from agent_magic.core.messages import ChatMessage, MessageDelta, ToolCall, ToolExample, ToolSchema
 from agent_magic.models.deltas import MessageBuilder
 from agent_magic.models.download import CACHE_VARIABLE
-from agent_magic.models.local import LocalModel, find_answers
+from agent_magic.models.local import LocalModel
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 NUMBERS = {
@@ -74,33 +74,6 @@ def called(
 def model() -> LocalModel:
     need_weights()
     return LocalModel()
-
-
-# -- what it may say ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("result", "answers"),
-    [
-        ("5076.016260162602", [5076.016260162602]),
-        ("NaN", ["NaN"]),
-        ("sunny", ["sunny"]),
-        ("Oslo, Bergen", ["Oslo, Bergen", "Oslo", "Bergen"]),
-        ("a: 1\nb: 2", ["a: 1\nb: 2", "a: 1", "b: 2"]),
-        ("[1, 2.5]", [[1, 2.5], 1, 2.5]),
-        ('{"a": [1, 2]}', [{"a": [1, 2]}]),
-        ("", [""]),
-        ("(message read as @m)\n7", [7]),
-        (
-            'The result is in the variable top_1; refer to it as "@top_1".\nDataFrame, 2 rows',
-            ["@top_1"],
-        ),
-        ('head … 9,000 characters cut; the whole is obs_1: peek(name="obs_1", start=0) … tail', ["@obs_1"]),
-        ("x" * 700, ["x" * 600]),
-    ],
-)
-def test_answers_are_the_result_or_parts_of_it(result: str, answers: list):
-    assert find_answers(result) == answers
 
 
 # -- asking ------------------------------------------------------------------------------------
@@ -254,6 +227,85 @@ def test_one_engine_serves_threads_one_after_another(model: LocalModel):
     }
 
 
+@pytest.mark.embedded
+def test_plan_is_a_short_text_without_a_call(model: LocalModel):
+    reply = model.generate([user("What is the weather in Lima?")], kind="plan")
+    assert (reply.tool_calls, reply.content) == snapshot(
+        (
+            (),
+            """\
+1. Look up the weather in Lima.
+2. Give the weather as the answer.\
+""",
+        )
+    )
+
+
+@pytest.mark.embedded
+def test_plan_of_a_request_that_is_all_ours_is_about_it(model: LocalModel):
+    asked = [ChatMessage(role="user", content="Find the mean price of tea.", is_ours=True)]
+    wire = model.to_wire(asked, kind="plan")
+    assert "Task: Find the mean price of tea.\nPlan:" in wire.messages[0]["content"]
+    assert model.generate(asked, kind="plan").content
+
+
+@pytest.mark.embedded
+def test_plan_in_the_history_is_followed_by_a_call(model: LocalModel):
+    messages = [
+        user("Weather for Lima, please"),
+        ChatMessage(role="assistant", content="1. Look up the weather in Lima."),
+        ChatMessage(role="user", content="Carry it out.", is_ours=True),
+    ]
+    (call,) = model.generate(messages, tools=TOOLS).tool_calls
+    assert (call.name, call.arguments) == ("get_weather", {"city": "Lima"})
+
+
+@pytest.mark.embedded
+def test_answer_at_the_step_limit_may_be_asked_for_by_us(model: LocalModel):
+    request = ChatMessage(role="user", content="Give the best answer.", is_ours=True)
+    messages = [user("How many penguins are on Heard?"), *called("count_on", "52", island="Heard"), request]
+    assert "52" in (model.generate(messages, kind="final").content or "")
+    assert model.to_wire(messages, kind="final") == model.to_wire(messages[:-1], kind="final")
+
+
+# -- what is sent ------------------------------------------------------------------------------
+
+
+@pytest.mark.embedded
+def test_wire_is_the_prompt_that_the_engine_is_given(model: LocalModel):
+    wire = model.to_wire([user("Weather for Lima, please")], TOOLS)
+    assert wire.tools == []
+    [message] = wire.messages
+    assert message["role"] == "user"
+    assert message["content"].endswith("Task: Weather for Lima, please\nCall:")
+    usage = model.generate([user("Weather for Lima, please")], tools=TOOLS).usage
+    assert usage is not None
+    assert model.count_tokens(message["content"]) == usage.input_tokens
+
+
+@pytest.mark.embedded
+def test_wire_leaves_out_what_the_request_leaves_out():
+    need_weights()
+    small = LocalModel(n_ctx=640)
+    small.generate([user("Weather for Lima, please")], tools=TOOLS)
+    earlier = [
+        message
+        for n in range(9)
+        for message in (user(f"Weather in town {n}?"), *called("get_weather", "rain " * 20, city=f"town {n}"))
+    ]
+    asked = [*earlier, user("Weather for Lima, please")]
+    usage = small.generate(asked, tools=TOOLS).usage
+    assert usage is not None
+    prompt = small.to_wire(asked, TOOLS).messages[0]["content"]
+    assert small.count_tokens(prompt) == usage.input_tokens
+    assert ("town 7" in prompt, "town 8" in prompt) == (False, True)
+
+
+@pytest.mark.embedded
+def test_tokens_cost_nothing(model: LocalModel):
+    assert model.price_usd(1_000, 1_000) == 0.0
+
+
 # -- the window --------------------------------------------------------------------------------
 
 
@@ -298,10 +350,17 @@ def test_task_that_is_too_long_fails_with_the_figures(n_ctx: int):
         model.generate([user(LONG * 2)], tools=TOOLS)
     failure = model.diagnose(caught.value)
     assert (failure.is_passing, failure.message) == (False, caught.value.message)
+    assert failure.is_overflow
     assert caught.value.message.replace(f"{n_ctx:,}", "N_CTX") == snapshot("""\
 local/smollm2-135m: the task and what was done about it make 6,141 tokens; with its reply the model holds N_CTX.
 Shorten the task, or use a larger model: %%agent --model provider/name.\
 """)
+
+
+def test_window_by_another_name_is_refused():
+    with pytest.raises(OptionError) as caught:
+        LocalModel(context_window=2_000)
+    assert caught.value.message == "The embedded model has no option context_window. Write n_ctx=2000."
 
 
 @pytest.mark.parametrize("n_ctx", [100, 4_097])

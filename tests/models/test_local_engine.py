@@ -70,6 +70,50 @@ def test_prompt_over_the_window_is_refused_with_its_length(engine: Engine):
     assert caught.value.n_tokens == snapshot(6001)
 
 
+@pytest.mark.parametrize(
+    ("text", "n_tokens"),
+    [
+        ("", 0),
+        ("One two three", 3),
+        ("<|im_start|>user\nHi<|im_end|>\n", 6),
+        (LONG, 3_001),
+        (LONG * 2, 6_001),
+    ],
+)
+def test_count_is_what_a_request_would_have(engine: Engine, text: str, n_tokens: int):
+    assert engine.count_tokens(text, is_patient=True) == n_tokens
+
+
+def test_count_leaves_what_was_read_in_the_cache(engine: Engine):
+    list(engine.complete({"prompt": "One two three four", "max_tokens": 1}))
+    engine.count_tokens("Something else altogether", is_patient=True)
+    *_, last = engine.complete({"prompt": "One two three four five", "max_tokens": 1})
+    assert last.usage is not None
+    assert last.usage["prompt_tokens_details"]["cached_tokens"] >= 3
+
+
+def test_count_is_unknown_before_the_weights_are_loaded_and_loads_nothing(tmp_path: Path):
+    engine = Engine(tmp_path / "none.gguf")
+    assert engine.count_tokens("x") is None
+    assert engine._worker is None
+
+
+def test_count_is_unknown_while_the_engine_is_busy(engine: Engine):
+    engine.count_tokens("x", is_patient=True)
+    pieces = engine.complete({"prompt": LONG, "max_tokens": 400})
+    next(pieces)
+    start = time.monotonic()
+    assert engine.count_tokens("x") is None
+    assert time.monotonic() - start < 1.5
+    pieces.close()
+    assert engine.count_tokens("x", is_patient=True) == 1
+
+
+def test_count_with_broken_weights_is_told(own_engine: Engine):
+    with pytest.raises(EngineError):
+        own_engine.count_tokens("x", is_patient=True)
+
+
 def test_request_that_was_given_up_while_it_waited_is_skipped(engine: Engine):
     given_up = _Request({"prompt": LONG, "stream": True})
     given_up.is_cancelled.set()

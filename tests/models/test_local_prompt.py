@@ -13,6 +13,7 @@ from agent_magic.models.local_prompt import (
     build_answer_prompt,
     build_call_prompt,
     build_chat_prompt,
+    build_plan_prompt,
     split_runs,
 )
 
@@ -90,6 +91,65 @@ def test_runs_do_not_begin_at_a_message_that_tells_of_an_error():
         [user("Hi"), call(1, "f"), result(1, "f raised KeyError", told), told(role="user", content="No.")]
     )
     assert [(run.task, [turn.is_error for turn in run.turns]) for run in runs] == [("Hi", [True])]
+
+
+def ours(text: str) -> ChatMessage:
+    return ChatMessage(role="user", content=text, is_ours=True)
+
+
+def said(text: str) -> ChatMessage:
+    return ChatMessage(role="assistant", content=text)
+
+
+def test_runs_take_no_plan_for_an_answer_and_no_note_for_a_task():
+    messages = [
+        user("Hi"),
+        said("1. Call f."),
+        ours("Carry it out."),
+        call(1, "f"),
+        result(1, "7"),
+        ours("Note."),
+    ]
+    runs = split_runs(messages)
+    assert [(run.task, run.answer, [turn.result for turn in run.turns]) for run in runs] == [
+        ("Hi", None, ["7"])
+    ]
+
+
+def test_runs_keep_the_answer_to_a_request_of_ours():
+    messages = [
+        user("Hi"),
+        said("1. Call f."),
+        ours("Carry it out."),
+        ours("Answer now."),
+        said("Seven."),
+        user("Next"),
+    ]
+    assert [(run.task, run.answer) for run in split_runs(messages)] == [("Hi", "Seven."), ("Next", None)]
+
+
+def test_plan_prompt_shows_other_plans_and_what_was_found():
+    runs = split_runs([*TWO_RUNS, result(3, "a b")])
+    assert build_plan_prompt(runs, max_result_chars=1_000) == snapshot("""\
+Task: What does tea cost?
+Plan:
+1. Look up the price of tea.
+2. Give the price as the answer.
+
+Task: What does tea cost?
+Result of price(item=tea): 3.2
+Plan:
+1. Give 3.2 as the answer.
+
+Task: Which town on the coast is the warmest?
+Plan:
+1. Look up the towns on the coast.
+2. Give the warmest town as the answer.
+
+Task: And @df?
+Result of top_rows(df=@df, n=1): a b
+Plan:\
+""")
 
 
 def test_call_prompt_shows_tools_examples_runs_and_ends_at_the_next_call():

@@ -173,6 +173,141 @@ Look.
     )
 
 
+RESULTS = [
+    ChatMessage(
+        role="assistant",
+        tool_calls=(
+            ToolCall(id="c1", name="plot"),
+            ToolCall(id="c2", name="now"),
+            ToolCall(id="c3", name="map"),
+        ),
+    ),
+    ChatMessage(
+        role="tool", content="A figure.", tool_call_id="c1", images=(ImagePart(image=picture(), name="fig"),)
+    ),
+    ChatMessage(role="tool", content="noon", tool_call_id="c2"),
+    ChatMessage(
+        role="tool",
+        content="Maps.",
+        tool_call_id="c3",
+        images=(ImagePart(image=picture()), ImagePart(image=picture(), name="map_2")),
+    ),
+    ChatMessage(role="user", content="Go on.", is_ours=True),
+    ChatMessage(role="assistant", tool_calls=(ToolCall(id="c4", name="plot"),)),
+    ChatMessage(
+        role="tool", content="Another.", tool_call_id="c4", images=(ImagePart(image=picture(), name="fig_2"),)
+    ),
+]
+
+
+def shown(messages: list[dict[str, object]]) -> list[object]:
+    """Role and content of each, an image as `IMAGE`."""
+
+    def part_text(part: dict[str, object]) -> object:
+        return part.get("text", "IMAGE")
+
+    return [
+        (one["role"], [part_text(part) for part in content] if isinstance(content, list) else content)
+        for one in messages
+        for content in [one["content"]]
+    ]
+
+
+def test_images_of_results_follow_in_one_message_after_the_results() -> None:
+    assert shown(to_provider_messages(RESULTS, native_tools=True, images=True)) == snapshot(
+        [
+            ("assistant", None),
+            ("tool", "A figure."),
+            ("tool", "noon"),
+            ("tool", "Maps."),
+            (
+                "user",
+                [
+                    "Image @fig, from plot (c1):",
+                    "IMAGE",
+                    "Image, from map (c3):",
+                    "IMAGE",
+                    "Image @map_2, from map (c3):",
+                    "IMAGE",
+                ],
+            ),
+            ("user", "Go on."),
+            ("assistant", None),
+            ("tool", "Another."),
+            ("user", ["Image @fig_2, from plot (c4):", "IMAGE"]),
+        ]
+    )
+
+
+def test_images_of_results_are_there_before_the_history_goes_on() -> None:
+    whole = to_provider_messages(RESULTS, native_tools=True, images=True)
+    for n in (4, 5, 6, 7):
+        begin = to_provider_messages(RESULTS[:n], native_tools=True, images=True)
+        assert whole[: len(begin)] == begin
+
+
+def test_images_of_results_follow_the_observation_in_text_form() -> None:
+    assert shown(to_provider_messages(RESULTS, native_tools=False, images=True)) == snapshot(
+        [
+            (
+                "assistant",
+                """\
+{"name": "plot", "arguments": {}}
+{"name": "now", "arguments": {}}
+{"name": "map", "arguments": {}}\
+""",
+            ),
+            (
+                "user",
+                [
+                    """\
+Observation:
+A figure.\
+""",
+                    "IMAGE",
+                    """\
+Observation:
+noon\
+""",
+                    """\
+Observation:
+Maps.\
+""",
+                    "IMAGE",
+                    "IMAGE",
+                    "Go on.",
+                ],
+            ),
+            ("assistant", '{"name": "plot", "arguments": {}}'),
+            (
+                "user",
+                [
+                    """\
+Observation:
+Another.\
+""",
+                    "IMAGE",
+                ],
+            ),
+        ]
+    )
+
+
+def test_images_of_results_add_nothing_where_the_model_sees_nothing() -> None:
+    native = to_provider_messages(RESULTS, native_tools=True, images=False)
+    text = to_provider_messages(RESULTS, native_tools=False, images=False)
+    assert [one["content"] for one in native if one["role"] == "tool"] == [
+        "A figure.",
+        "noon",
+        "Maps.",
+        "Another.",
+    ]
+    assert len(native) == len(RESULTS)
+    assert (
+        text[1]["content"] == "Observation:\nA figure.\n\nObservation:\nnoon\n\nObservation:\nMaps.\n\nGo on."
+    )
+
+
 def test_joined_neighbours_keep_their_images() -> None:
     first = ChatMessage(role="tool", content="3", tool_call_id="c")
     second = ChatMessage(role="user", content="Look.", images=(ImagePart(image=picture()),))

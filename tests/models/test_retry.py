@@ -176,3 +176,58 @@ def test_retry_after_is_honoured_up_to_the_cap(asked: float, waited: float) -> N
 
 def test_a_final_failure_is_not_tried_again() -> None:
     assert RetryPolicy().next_delay(1, Failure(is_passing=False, message="x")) is None
+
+
+OVERFLOWS = [
+    "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.",
+    "Your input exceeds the context window of this model. Adjust your input and try again.",
+    "Input tokens exceed the configured limit of 272000 tokens.",
+    "prompt is too long: 208310 tokens > 200000 maximum",
+    "input length and `max_tokens` exceed context limit: 197000 + 21333 > 200000",
+    "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+    "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
+    "The decoder prompt (length 5000) is longer than the maximum model length of 4096.",
+    "the request exceeds the available context size (4096 tokens), try increasing it",
+    "input length exceeds the context length",
+    "prompt too long; exceeded max context length by 12 tokens",
+    "The number of tokens to keep from the initial prompt is greater than the context length.",
+    "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens",
+    "Input is too long for requested model.",
+    "too many tokens: total number of tokens in the prompt cannot exceed 4081",
+    "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+]
+"""As OpenAI, Anthropic, Gemini, Mistral, vLLM, llama.cpp, Ollama, LM Studio, TGI, Bedrock, Cohere and xAI say it."""
+
+
+@pytest.mark.parametrize("status", [400, 413, 422, 500])
+@pytest.mark.parametrize("words", OVERFLOWS)
+def test_a_request_over_the_window_is_an_overflow_and_not_passing(words: str, status: int) -> None:
+    failure = diagnose(StatusError(status, words), "p/m")
+    assert (failure.is_overflow, failure.is_passing) == (True, False)
+
+
+def test_an_overflow_is_known_by_its_class_and_by_its_code() -> None:
+    class ContextWindowExceededError(Exception):
+        pass
+
+    coded = StatusError(400, "no")
+    coded.code = "context_length_exceeded"  # type: ignore[attr-defined]
+    assert [diagnose(one, "p/m").is_overflow for one in (ContextWindowExceededError("no"), coded)] == [
+        True,
+        True,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (429, "Request too large: too many tokens per minute"),
+        (413, "Payload too large"),
+        (400, "Unknown option context_window"),
+        (400, "Invalid value for context_length: it must be a number"),
+        (500, "internal error"),
+        (404, "The model `long-context-window` does not exist"),
+    ],
+)
+def test_what_only_speaks_of_tokens_or_windows_is_no_overflow(status: int, words: str) -> None:
+    assert not diagnose(StatusError(status, words), "p/m").is_overflow

@@ -175,6 +175,37 @@ def test_requests_are_in_text_form_for_a_model_without_native_calls() -> None:
     assert model.requests[0].messages == [{"role": "user", "content": "hi\n\nObservation:\n3"}]
 
 
+def test_a_model_without_native_calls_is_sent_no_tools() -> None:
+    model = ScriptedModel(["x"], capabilities=Capabilities(tools=False))
+    model.generate(ASK, tools=[ToolSchema(name="add", description="Add.", parameters={})])
+    assert model.requests[0].tools == []
+
+
+@pytest.mark.parametrize("tools", [True, False])
+def test_a_request_is_what_to_wire_says(tools: bool) -> None:
+    schema = ToolSchema(name="add", description="Add.", parameters={"type": "object"})
+    history = [
+        *ASK,
+        ChatMessage(role="assistant", tool_calls=(ToolCall(id="c", name="add", arguments={"a": 1}),)),
+        ChatMessage(role="tool", content="3", tool_call_id="c"),
+    ]
+    model = ScriptedModel(["x"], capabilities=Capabilities(tools=tools))
+    wire = model.to_wire(history, [schema], "act")
+    model.generate(history, tools=[schema])
+    assert (model.requests[0].messages, model.requests[0].tools) == (wire.messages, wire.tools)
+
+
+def test_a_request_for_a_plan_says_so() -> None:
+    model = ScriptedModel([lambda request: f"1. {request.kind}"])
+    assert model.generate(ASK, kind="plan").content == "1. plan"
+    assert model.requests[0].kind == "plan"
+
+
+def test_a_price_is_known_if_it_was_given() -> None:
+    assert ScriptedModel().price_usd(1_000, 10) is None
+    assert ScriptedModel(price=(0.001, 0.01)).price_usd(1_000, 10) == 1.1
+
+
 def test_each_request_shows_its_own_messages() -> None:
     history = list(ASK)
     model = ScriptedModel(["a", "b", "c"])

@@ -105,6 +105,11 @@ def test_options_reach_the_model(server: OpenAIServer) -> None:
     assert server.received[0].headers["authorization"] == "Bearer not-needed"
 
 
+def test_a_window_given_as_an_option_reaches_the_model() -> None:
+    choice = choose_model("openai/gpt-4.1", environ={}, model_args={"context_window": 8_000})
+    assert choice.model.context_window == 8_000
+
+
 @pytest.mark.parametrize("model_id", ["local", LocalModel.model_id])
 def test_local_is_the_embedded_model(model_id: str) -> None:
     if LocalModel.is_installed():

@@ -34,6 +34,12 @@ def test_agent_record() -> None:
     )
 
 
+def test_agent_record_leaves_out_settings_that_are_not_set() -> None:
+    settings = {"planning_interval": 5, "max_time_s": None, "max_cost_usd": 0.0}
+    record = to_agent_record(name="a", model_id="m", settings=settings)
+    assert record["settings"] == {"planning_interval": 5, "max_cost_usd": 0.0}
+
+
 def test_tool_record() -> None:
     assert to_tool_record(SCHEMA, ["'n' has no description"]) == snapshot(
         {

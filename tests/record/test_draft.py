@@ -4,13 +4,17 @@ import itertools
 
 import pytest
 from inline_snapshot import snapshot
-from view.samples import START, action, call, run, small_run
+from view.samples import START, action, call, plan, run, small_run
 
 from agent_magic.core.events import (
+    ContextShortened,
     Event,
     ModelReplied,
+    Notice,
+    PlanDelta,
     RunEnded,
     RunStarted,
+    SettingChanged,
     StepEnded,
     StepStarted,
     TextDelta,
@@ -172,3 +176,112 @@ def test_draft_of_an_interrupted_run_is_not_answered() -> None:
 
 def test_draft_has_a_record_before_the_first_event() -> None:
     assert RunDraft().to_record()["status"] == "running"
+
+
+def test_draft_shows_a_plan_that_is_being_written() -> None:
+    assert now_after(
+        StepStarted(step_number=1, kind="plan"),
+        PlanDelta(step_number=1, text="Hm, ", is_reasoning=True),
+        PlanDelta(step_number=1, text="1. Look. "),
+    ) == snapshot({"step_number": 1, "doing": "planning", "plan": "1. Look.", "reasoning": "Hm,"})
+
+
+def test_draft_counts_actions_and_adds_the_tokens_of_plans() -> None:
+    record = draft_of(StepEnded(step=plan(1, "1. Look.")), StepEnded(step=action(1, LOOK))).to_record()
+    assert [step.get("kind") for step in record["steps"]] == ["plan", None]
+    assert record["n_steps"] == 1
+    assert record["usage"]["input_tokens"] == 801
+
+
+def test_draft_thinks_about_the_same_step_after_its_plan() -> None:
+    draft = draft_of(StepEnded(step=plan(3, "1. Look.")))
+    assert draft.to_record().get("now") == {"step_number": 3, "doing": "thinking"}
+
+
+def test_draft_says_that_it_is_paused_and_keeps_what_was_written() -> None:
+    waiting = Waiting(step_number=1, kind="pause", reason="The person paused the run.")
+    assert now_after(TextDelta(step_number=1, text="I look. "), waiting) == snapshot(
+        {
+            "step_number": 1,
+            "doing": "paused",
+            "thought": "I look.",
+            "waiting": {"reason": "The person paused the run.", "delay_s": None, "attempt": 0},
+        }
+    )
+
+
+CHANGED = SettingChanged(step_number=2, name="summary_mode", value="all", effective="from the next call")
+SHORTENED = ContextShortened(
+    step_number=2,
+    shortened=("observations of steps 1-4",),
+    tokens_before=7_900,
+    tokens_after=5_200,
+    window=8_000,
+    is_estimate=True,
+)
+
+
+def test_draft_shows_what_happened_around_the_step_that_is_being_made() -> None:
+    key = Notice(step_number=2, message="It is sk-proj-abcdefghijklmnop1234.")
+    assert now_after(CHANGED, key) == snapshot(
+        {
+            "step_number": 1,
+            "doing": "thinking",
+            "notes": [
+                {"text": "summary_mode is 'all' from the next call"},
+                {"text": "It is [redacted].", "is_warning": True},
+            ],
+        }
+    )
+
+
+def test_draft_keeps_the_notes_of_each_step_in_the_finished_record() -> None:
+    plan_2 = plan(2, "1. List.", is_first=False)
+    late = Notice(step_number=2, message="A callback raised.")
+    draft = draft_of(
+        StepEnded(step=action(1, LOOK)),
+        StepStarted(step_number=2, kind="plan"),
+        CHANGED,
+        StepEnded(step=plan_2),
+        StepStarted(step_number=2),
+        SHORTENED,
+        StepEnded(step=action(2, NEXT)),
+        late,
+    )
+    live = [step.get("notes") for step in draft.to_record()["steps"]]
+    draft.finish(run(action(1, LOOK), plan_2, action(2, NEXT)))
+    assert [step.get("notes") for step in draft.to_record()["steps"]] == live
+    assert live == snapshot(
+        [
+            None,
+            [{"text": "summary_mode is 'all' from the next call"}],
+            [
+                {
+                    "text": "shortened for the window of 8,000 tokens (about 7,900 → 5,200): observations of steps 1-4"
+                },
+                {"text": "A callback raised.", "is_warning": True},
+            ],
+        ]
+    )
+
+
+def test_draft_gives_the_notes_of_a_step_that_was_not_made_to_the_last_one() -> None:
+    draft = draft_of(StepEnded(step=action(1, LOOK)), StepStarted(step_number=2), CHANGED)
+    draft.finish(run(action(1, LOOK), value=None, status="interrupted"))
+    assert draft.to_record()["steps"][-1].get("notes") == [
+        {"text": "summary_mode is 'all' from the next call"}
+    ]
+
+
+def test_draft_gives_a_warning_to_the_header_when_no_step_was_made() -> None:
+    draft = draft_of(Notice(step_number=1, message="A callback raised."), CHANGED)
+    draft.finish(run(value=None, status="failed"))
+    assert draft.to_record()["warnings"] == ["A callback raised."]
+
+
+def test_draft_finds_the_step_of_a_note_when_the_step_was_edited() -> None:
+    draft = draft_of(
+        StepStarted(step_number=1), Notice(step_number=1, message="Hm."), StepEnded(step=action(1, LOOK))
+    )
+    draft.finish(run(action(1, NEXT)))
+    assert draft.to_record()["steps"][0].get("notes") == [{"text": "Hm.", "is_warning": True}]

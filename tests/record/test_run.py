@@ -4,11 +4,14 @@ import json
 
 import pytest
 from inline_snapshot import snapshot
-from view.samples import action, call, run, small_run
+from view.samples import action, call, plan, planned_record, run, small_run
 
+from agent_magic.core.changes import NameChange
 from agent_magic.core.messages import ImagePart
-from agent_magic.core.steps import Fault
+from agent_magic.core.result import CheckResult
+from agent_magic.core.steps import Fault, PlanDiff
 from agent_magic.record.clean import stored_size
+from agent_magic.record.notes import to_laid_on
 from agent_magic.record.run import MAX_BYTES, to_record
 
 KEY = "sk-proj-abcdefghijklmnop1234"
@@ -161,6 +164,177 @@ DataFrame, 3 rows × 2 columns
             "warnings": ["@penguin is no variable"],
         }
     )
+
+
+def test_record_of_a_planned_run() -> None:
+    record = planned_record()
+    assert record["steps"] == snapshot(
+        [
+            {
+                "kind": "plan",
+                "step_number": 1,
+                "duration_s": 0.4,
+                "plan": """\
+1. Look at the islands.
+2. Compare the means.
+3. Answer.\
+""",
+                "reasoning": "Three steps will do.",
+                "n_items": 3,
+                "usage": {
+                    "input_tokens": 300,
+                    "output_tokens": 60,
+                    "cached_tokens": 0,
+                    "reasoning_tokens": None,
+                    "cost_usd": None,
+                },
+            },
+            {
+                "step_number": 1,
+                "duration_s": 1.25,
+                "calls": [
+                    {
+                        "id": "call_1",
+                        "name": "by_island",
+                        "arguments": {"table": "@penguins"},
+                        "observation": "three islands",
+                    }
+                ],
+                "changes": [
+                    "added by_island_1: DataFrame, 3 rows × 2 columns",
+                    "changed in place penguins: DataFrame, columns + heavy",
+                ],
+                "usage": {
+                    "input_tokens": 501,
+                    "output_tokens": 40,
+                    "cached_tokens": 0,
+                    "reasoning_tokens": None,
+                    "cost_usd": None,
+                },
+                "notes": [{"text": "summary_mode is 'all' from the next call"}],
+                "laid_on": {"form": "short_observations"},
+            },
+            {
+                "kind": "plan",
+                "step_number": 2,
+                "duration_s": 0.4,
+                "plan": """\
+1. Compare the means.
+2. Count the sexes.
+3. Answer.\
+""",
+                "original": """\
+1. Compare the means.
+2. Answer.\
+""",
+                "n_items": 3,
+                "diff": {
+                    "n_added": 1,
+                    "n_dropped": 1,
+                    "n_kept": 2,
+                    "added": ["2. Count the sexes."],
+                    "dropped": ["1. Look at the islands."],
+                    "kept": ["1. Compare the means.", "3. Answer."],
+                },
+                "usage": {
+                    "input_tokens": 300,
+                    "output_tokens": 60,
+                    "cached_tokens": 0,
+                    "reasoning_tokens": None,
+                    "cost_usd": None,
+                },
+                "laid_on": {
+                    "view": "summary",
+                    "edited_by": "person",
+                    "edited_at": "2027-01-15T08:00:00.000+00:00",
+                },
+            },
+            {
+                "step_number": 2,
+                "duration_s": 1.25,
+                "calls": [
+                    {"id": "call_2", "name": "count", "arguments": {"of": "sex"}, "observation": "165, 168"}
+                ],
+                "usage": {
+                    "input_tokens": 502,
+                    "output_tokens": 40,
+                    "cached_tokens": 0,
+                    "reasoning_tokens": None,
+                    "cost_usd": None,
+                },
+                "notes": [{"text": "slow", "is_warning": True}],
+                "laid_on": {"form": "line", "view": "hidden"},
+            },
+            {
+                "kind": "plan",
+                "step_number": 3,
+                "duration_s": 0.4,
+                "plan": "",
+                "error": {"kind": "GenerationError", "message": "openai/gpt-5: 503, overloaded."},
+                "usage": {
+                    "input_tokens": 300,
+                    "output_tokens": 60,
+                    "cached_tokens": 0,
+                    "reasoning_tokens": None,
+                    "cost_usd": None,
+                },
+            },
+        ]
+    )
+    kept = (
+        "status",
+        "n_steps",
+        "steps_left_out",
+        "verified",
+        "checks",
+        "resumed_from",
+        "task_laid_on",
+        "error",
+    )
+    assert {key: record.get(key) for key in kept} == snapshot(
+        {
+            "status": "budget",
+            "n_steps": 2,
+            "steps_left_out": 0,
+            "verified": "no",
+            "checks": [
+                {"name": "is_text", "passed": True},
+                {"name": "is_short", "passed": True},
+                {"name": "names_a_mass", "passed": False, "reason": "There is no number in it."},
+            ],
+            "resumed_from": "run_0",
+            "task_laid_on": {"is_pinned": True},
+            "error": {"kind": "BudgetError", "message": "max_total_tokens is 2,000."},
+        }
+    )
+
+
+def test_record_says_nothing_of_checks_when_there_were_none() -> None:
+    assert not {"verified", "checks", "resumed_from", "task_laid_on"} & to_record(small_run()).keys()
+
+
+def test_record_says_how_many_changes_are_left_out() -> None:
+    changes = tuple(NameChange(name=f"x{n}", kind="added", after="int") for n in range(120))
+    step = to_record(run(action(1, changes=changes)))["steps"][0]
+    assert len(step.get("changes", [])) == 50
+    assert step.get("changes_left_out") == 70
+
+
+def test_record_of_a_long_run_keeps_its_ends_with_their_plans() -> None:
+    steps = [
+        step
+        for n in range(1, 2_001)
+        for step in (
+            plan(n, "1. Look.\n" * 40),
+            action(n, call("look", {"n": n}, f"c{n}", observation="seen")),
+        )
+    ]
+    record = to_record(run(*steps))
+    assert stored_size(record) <= MAX_BYTES
+    assert record["n_steps"] == 2_000
+    assert record["steps_left_out"] == 4_000 - len(record["steps"])
+    assert "plan" in record["steps"][0]
+    assert record["steps"][-1]["step_number"] == 2_000
 
 
 def test_record_is_the_same_bytes_each_time() -> None:
@@ -328,6 +502,15 @@ def test_record_is_valid_json_when_values_are_not() -> None:
         "step",
         "run",
         "answer",
+        "plan",
+        "original",
+        "diff",
+        "change",
+        "check",
+        "reason",
+        "beside",
+        "editor",
+        "resumed",
     ],
 )
 def test_record_has_no_secret_in_any_field(field: str) -> None:
@@ -351,6 +534,14 @@ def test_record_has_no_secret_in_any_field(field: str) -> None:
                 model_output=put("thought"),
                 reasoning=put("reasoning"),
                 fault=Fault(kind="ParsingError", message=put("step")),
+                changes=(NameChange(name=put("change"), kind="added", after="int"),),
+            ),
+            plan(
+                2,
+                put("plan"),
+                model_output=put("original") + " more",
+                is_first=False,
+                diff=PlanDiff(added=(put("diff"),)),
             ),
             task=put("task"),
             value=put("answer"),
@@ -358,9 +549,13 @@ def test_record_has_no_secret_in_any_field(field: str) -> None:
             model_id=put("model"),
             images=(ImagePart(image=object(), name=put("variable")),),
             error=Fault(kind="GenerationError", message=put("run")),
+            checks=(CheckResult(name=put("check"), passed=False, reason=put("reason")),),
+            resumed_from=put("resumed"),
         ),
         reason=put("why"),
         warnings=[put("warning")],
+        notes={1: [{"text": put("beside")}]},
+        laid_on={0: to_laid_on(edited_by=put("editor"))},
     )
     text = json.dumps(record)
     assert "abcdefghijklmnop" not in text

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from agent_magic.core.changes import NameChange
 from agent_magic.core.events import RunStarted, StepEnded, StepStarted, TextDelta, ToolCallStarted
 from agent_magic.core.messages import ImagePart, TokenUsage, ToolCall, ToolExample, ToolSchema
-from agent_magic.core.result import RunResult
+from agent_magic.core.result import CheckResult, RunResult
 from agent_magic.core.steps import (
     ActionStep,
     Fault,
     FinalAnswerStep,
+    PlanDiff,
+    PlanningStep,
     StateVariable,
     TaskStep,
     Timing,
@@ -18,6 +21,11 @@ from agent_magic.core.steps import (
 )
 from agent_magic.core.values import Description
 from agent_magic.record.draft import RunDraft
+from agent_magic.record.notes import to_laid_on
+from agent_magic.record.preview import to_preview_record
+from agent_magic.record.preview_schema import PreviewRecord
+from agent_magic.record.run import to_record
+from agent_magic.record.schema import RunRecord
 
 START = 1_800_000_000.0
 
@@ -50,6 +58,17 @@ def action(number: int, *results: ToolResult, **fields: Any) -> ActionStep:
     fields.setdefault("token_usage", TokenUsage(input_tokens=500 + number, output_tokens=40, cached_tokens=0))
     return ActionStep(
         step_number=number, timing=Timing(start=begun, end=begun + 1.25), tool_results=results, **fields
+    )
+
+
+def plan(number: int, text: str = "", **fields: Any) -> PlanningStep:
+    begun = START + number - 1.5
+    fields.setdefault("token_usage", TokenUsage(input_tokens=300, output_tokens=60, cached_tokens=0))
+    return PlanningStep(
+        step_number=number,
+        timing=Timing(start=begun, end=begun + 0.4),
+        plan=text,
+        **({"model_output": text} | fields),
     )
 
 
@@ -135,6 +154,134 @@ def small_run() -> RunResult:
     )
 
 
+FIRST_PLAN = "1. Look at the islands.\n2. Compare the means.\n3. Answer."
+SECOND_PLAN = "1. Compare the means.\n2. Count the sexes.\n3. Answer."
+
+
+def planned_run() -> RunResult:
+    """A plan, a step that changes the namespace, a plan that the person edited, one that failed, a guess."""
+    return run(
+        plan(1, FIRST_PLAN, reasoning="Three steps will do."),
+        action(
+            1,
+            call("by_island", {"table": "@penguins"}, observation="three islands"),
+            changes=(
+                NameChange(name="by_island_1", kind="added", after="DataFrame, 3 rows × 2 columns"),
+                NameChange(
+                    name="penguins",
+                    kind="mutated",
+                    before="DataFrame, 344 rows × 8 columns",
+                    after="DataFrame, 344 rows × 9 columns",
+                    detail="columns + heavy",
+                ),
+            ),
+        ),
+        plan(
+            2,
+            SECOND_PLAN,
+            model_output="1. Compare the means.\n2. Answer.",
+            is_first=False,
+            diff=PlanDiff(
+                added=("2. Count the sexes.",),
+                dropped=("1. Look at the islands.",),
+                kept=("1. Compare the means.", "3. Answer."),
+            ),
+        ),
+        action(2, call("count", {"of": "sex"}, "call_2", observation="165, 168")),
+        plan(
+            3, is_first=False, fault=Fault(kind="GenerationError", message="openai/gpt-5: 503, overloaded.")
+        ),
+        FinalAnswerStep(answer="Biscoe, I think.", is_told=False),
+        value="Biscoe, I think.",
+        status="budget",
+        error=Fault(kind="BudgetError", message="max_total_tokens is 2,000."),
+        verified="no",
+        checks=(
+            CheckResult(name="is_text", passed=True),
+            CheckResult(name="is_short", passed=True),
+            CheckResult(name="names_a_mass", passed=False, reason="There is no number in it."),
+        ),
+        resumed_from="run_0",
+    )
+
+
+def planned_record() -> RunRecord:
+    """The same with what happened around its steps, and what was laid upon them."""
+    return to_record(
+        planned_run(),
+        notes={
+            2: [{"text": "summary_mode is 'all' from the next call"}],
+            4: [{"text": "slow", "is_warning": True}],
+        },
+        laid_on={
+            0: to_laid_on(is_pinned=True),
+            2: to_laid_on(form="short_observations"),
+            3: to_laid_on(view="summary", edited_by="person", edited_at=START),
+            4: to_laid_on(view="hidden", form="line"),
+        },
+    )
+
+
+MESSAGES = [
+    {"role": "system", "content": "You are an agent.\nUse the tools."},
+    {
+        "role": "user",
+        "content": [
+            {"type": "text", "text": "How heavy are they?"},
+            {
+                "type": "image_url",
+                "image_url": {
+                    "url": "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAQAAAADCAIAAAA7ljmRAAAAEElEQVR4nGNgYGD4jwVhAwA3PgP9pWc0eAAAAABJRU5ErkJggg=="
+                },
+            },
+        ],
+    },
+    {
+        "role": "assistant",
+        "content": "I look.",
+        "tool_calls": [
+            {
+                "id": "call_1",
+                "type": "function",
+                "function": {"name": "mean_mass", "arguments": '{"island": "Biscoe"}'},
+            }
+        ],
+    },
+    {"role": "tool", "tool_call_id": "call_1", "content": "4716.0"},
+]
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": "mean_mass",
+            "description": "Mean body mass of one island.\n\nBoth sexes count alike.",
+            "parameters": {
+                "type": "object",
+                "properties": {"island": {"type": "string"}},
+                "required": ["island"],
+            },
+        },
+    }
+]
+
+
+def preview(messages: Any = MESSAGES, **fields: Any) -> PreviewRecord:
+    settings = {
+        "kind": "act",
+        "step_number": 2,
+        "is_past": False,
+        "model_id": "openai/gpt-5",
+        "tools": TOOLS,
+        "tokens": [(12, False), (300, True), (20, False), (5, False)],
+        "tools_tokens": (40, False),
+        "window": 8_000,
+        "n_kept": 2,
+        "n_before": 2,
+        "options": {"temperature": 0},
+    }
+    return to_preview_record(**({"messages": messages} | settings | fields))
+
+
 SCHEMA = ToolSchema(
     name="mean_mass",
     description="Mean body mass of one island.\n\nBoth sexes count alike.",
@@ -175,7 +322,17 @@ def run_full_of(text: str) -> RunResult:
             model_output=text,
             reasoning=text,
             fault=Fault(kind=text, message=text),
+            changes=(NameChange(name=text, kind="rebound", before=text, after=text, detail=text),),
         ),
+        plan(
+            2,
+            text,
+            model_output=f"not {text}",
+            reasoning=text,
+            is_first=False,
+            diff=PlanDiff(added=(text,), dropped=(text,), kept=(text,)),
+        ),
+        plan(2, fault=Fault(kind=text, message=text)),
         action(2, model_output=text),
         task=text,
         value=text,
@@ -187,6 +344,38 @@ def run_full_of(text: str) -> RunResult:
         ),
         images=(ImagePart(image=None, name=text),),
         error=Fault(kind=text, message=text),
+        verified="no",
+        checks=(
+            CheckResult(name=text, passed=True),
+            CheckResult(name=text, passed=False, reason=text),
+        ),
+        resumed_from=text,
+    )
+
+
+def record_full_of(text: str) -> RunRecord:
+    """The record of that run, with `text` in what stands beside its steps too."""
+    return to_record(
+        run_full_of(text),
+        reason=text,
+        warnings=[text],
+        notes={1: [{"text": text}, {"text": text, "is_warning": True}], 2: [{"text": text}]},
+        laid_on={i: to_laid_on(edited_by=text) for i in range(3)},
+    )
+
+
+def preview_full_of(text: str) -> PreviewRecord:
+    """A request with `text` in every field that holds text."""
+    function = {"name": text, "arguments": text, "description": text, "parameters": {text: text}}
+    return preview(
+        [
+            {"role": text, "content": text, "tool_calls": [{"id": text, "function": function}]},
+            {"role": "tool", "tool_call_id": text, "content": [{"type": text, "text": text}, {"type": text}]},
+            {"role": "user", "content": [{"type": "image_url", "image_url": {"url": text}}]},
+        ],
+        tools=[{"type": "function", "function": function}],
+        model_id=text,
+        options={text: text},
     )
 
 

@@ -6,10 +6,10 @@ import time
 import pytest
 from inline_snapshot import snapshot
 from view.markup import Page
-from view.samples import action, call, run, running_draft, small_run
+from view.samples import action, call, plan, run, running_draft, small_run
 
 from agent_magic.core.events import StepEnded
-from agent_magic.core.steps import Fault
+from agent_magic.core.steps import Fault, PlanDiff
 from agent_magic.record.run import to_record
 from agent_magic.record.schema import RUN_MIME, Json
 from agent_magic.view.bundle import DrawnSteps, step_to_bundle, to_bundle, to_live_bundle
@@ -140,3 +140,35 @@ def test_step_bundle() -> None:
             Try 2.\
 """)
     assert Page(bundle["text/html"]).is_balanced
+
+
+def test_step_bundle_of_a_plan() -> None:
+    bundle = step_to_bundle(to_record(run(plan(3, "1. Look.")))["steps"][0])
+    assert bundle["text/plain"] == snapshot("""\
+    Plan: 1 step  [300 tokens in, 60 out · 0.4 s]
+        1. Look.\
+""")
+    assert Page(bundle["text/html"]).text == snapshot("0.4 s Plan: 1 step1. Look.300 tokens in, 60 out")
+    assert bundle["text/markdown"] == snapshot("""\
+**Plan** `Plan: 1 step` · `300 tokens in, 60 out · 0.4 s`
+
+```text
+1. Look.
+```\
+""")
+
+
+@pytest.mark.parametrize("n_steps", [50, 500])
+def test_bundle_is_under_800_kilobytes_with_a_plan_before_each_step(n_steps: int) -> None:
+    steps = [
+        step
+        for n in range(1, n_steps + 1)
+        for step in (
+            plan(n, "1. <look>\n" * 200, model_output="x", is_first=False, diff=PlanDiff(added=("y",) * 200)),
+            action(n, call("look", {"n": n}, f"c{n}", observation="seen " * 200)),
+        )
+    ]
+    record = to_record(run(*steps))
+    assert record["n_steps"] == n_steps
+    assert record["steps_left_out"] == 2 * n_steps - len(record["steps"])
+    assert file_size(to_bundle(record)) < 800_000

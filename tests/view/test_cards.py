@@ -36,6 +36,23 @@ Tools
 """)
 
 
+def test_agent_card_shows_the_settings_that_are_set() -> None:
+    settings = {
+        "max_steps": 20,
+        "planning_interval": 5,
+        "summary_mode": "plan",
+        "max_time_s": None,
+        "max_cost_usd": 0.5,
+        "max_total_tokens": None,
+    }
+    card = agent_to_bundle(to_agent_record(name="a", model_id="m", settings=settings))["text/plain"]
+    assert card == snapshot("""\
+a · not run yet · m
+0 runs, 0 steps in memory · max_steps 20 · planning_interval 5 · summary_mode "plan" · max_cost_usd 0.5
+No tools\
+""")
+
+
 def test_agent_card_of_an_agent_that_never_ran() -> None:
     assert agent_to_bundle(to_agent_record(name="a", model_id="m"))["text/plain"] == snapshot("""\
 a · not run yet · m

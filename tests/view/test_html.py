@@ -3,13 +3,15 @@ from __future__ import annotations
 import pytest
 from inline_snapshot import snapshot
 from view.markup import ATTACKS, ATTRIBUTES, ELEMENTS, Page, styles
-from view.samples import action, call, run, run_full_of, running_draft, small_run
+from view.samples import action, call, plan, planned_record, record_full_of, run, running_draft, small_run
 
-from agent_magic.core.events import Waiting
+from agent_magic.core.events import Notice, PlanDelta, StepEnded, StepStarted, Waiting
+from agent_magic.core.result import CheckResult
 from agent_magic.core.steps import Fault
 from agent_magic.core.text import to_display
 from agent_magic.record.run import to_record
 from agent_magic.view.bundle import to_bundle, to_live_bundle
+from agent_magic.view.elements import GREEN
 from agent_magic.view.html import to_html
 from agent_magic.view.words import Detail
 
@@ -34,15 +36,37 @@ Use one of these.</div></div><div style="border-left:3px solid var(--jp-border-c
 """)
 
 
+def test_html_of_a_planned_run_says_what_happened() -> None:
+    assert Page(to_html(planned_record())).text == snapshot("""\
+analyst budget used upcheck refused openai/gpt-52 steps of 20 · 1,506 tokens in (1,024 cached), 120 out · $0.0032 · 4.2 s
+TaskWhich island has the heaviest penguins? goes on with run_0 · pinnedWhich island has the heaviest penguins?
+0.4 s Plan: 3 stepsReasoningThree steps will do.1. Look at the islands.
+2. Compare the means.
+3. Answer.300 tokens in, 60 out
+1.2 s 1by_island(table=@penguins) → three islands sent shortened: observationsummary_mode is 'all' from the next callby_island table@penguinsObservationthree islandsNamespaceadded by_island_1: DataFrame, 3 rows × 2 columns
+changed in place penguins: DataFrame, columns + heavy501 tokens in, 40 out
+0.4 s Plan: 3 steps · 1 added, 1 dropped summary view · edited by person, 2027-01-15 08:00 UTC1. Compare the means.
+2. Count the sexes.
+3. Answer.Added2. Count the sexes.Dropped1. Look at the islands.As the model wrote it1. Compare the means.
+2. Answer.300 tokens in, 60 out
+1.2 s 2count(of="sex") → 165, 168 hidden from the model · 1 warning⚠ slowcount of"sex"Observation165, 168502 tokens in, 40 out
+0.4 s ✗ Plan: GenerationErrorGenerationErroropenai/gpt-5: 503, overloaded.300 tokens in, 60 out
+BudgetErrormax_total_tokens is 2,000.
+Best guess, no answerBiscoe, I think.Checks passed: is_text, is_short⚠ Check refused: names_a_mass: There is no number in it.\
+""")
+
+
+def test_html_of_a_planned_run_has_a_line_that_opens_for_each_plan() -> None:
+    page = to_html(planned_record())
+    assert page.count("<details") == 1 + 5 + 2  # the task, the steps, a reasoning and an original
+    assert page.count(" open>") == 1
+
+
 @pytest.mark.parametrize("attack", ATTACKS)
 @pytest.mark.parametrize("is_brief", [False, True])
 def test_html_makes_no_element_nor_attribute_of_a_text(attack: str, *, is_brief: bool) -> None:
     attacked, harmless = (
-        Page(
-            to_html(
-                to_record(run_full_of(text), reason=text, warnings=[text]), detail=Detail(is_brief=is_brief)
-            )
-        )
+        Page(to_html(record_full_of(text), detail=Detail(is_brief=is_brief)))
         for text in (attack, "harmless\ntext")
     )
     assert attacked.is_balanced
@@ -64,6 +88,10 @@ def test_live_html_makes_no_element_of_a_text(attack: str) -> None:
     draft = running_draft(attack)
     pages = [Page(to_live_bundle(draft.to_record())["text/html"])]
     draft.add(Waiting(step_number=2, reason=attack, delay_s=2.0, attempt=1))
+    pages.append(Page(to_live_bundle(draft.to_record())["text/html"]))
+    draft.add(StepStarted(step_number=2, kind="plan"))
+    draft.add(PlanDelta(step_number=2, text=attack))
+    draft.add(Notice(step_number=2, message=attack))
     pages.append(Page(to_live_bundle(draft.to_record())["text/html"]))
     for page in pages:
         assert page.is_balanced
@@ -99,6 +127,7 @@ AnswerBiscoe.\
         ({"value": "x", "status": "max_steps", "max_steps": 3}, "step limit of 3 reached"),
         ({"value": "x", "status": "max_steps"}, "Best guess, no answer"),
         ({"value": None, "status": "interrupted"}, "interrupted"),
+        ({"value": "x", "status": "budget"}, "budget used up"),
         (
             {"value": None, "status": "failed", "error": Fault(kind="GenerationError", message="No key.")},
             "No key.",
@@ -110,3 +139,27 @@ def test_html_says_how_a_run_ended(fields: dict[str, object], words: str) -> Non
     assert words in text
     assert ("answered" in text) == (fields.get("status") is None)
     assert ("Answer" in text) == (fields.get("status") is None)
+
+
+def test_html_does_not_colour_an_answer_green_that_a_check_refused() -> None:
+    refused = CheckResult(name="is_short", passed=False, reason="Too long.")
+    page = html_of(verified="no", checks=(refused,), quiet=True)
+    assert Page(page).text.endswith(
+        "Refused by a check, no answerBiscoe.⚠ Check refused: is_short: Too long."
+    )
+    assert (
+        page.count(GREEN) == html_of(value=None, status="failed", quiet=True).count(GREEN) + 2
+    )  # its status
+
+
+def test_html_says_nothing_of_checks_when_there_are_none() -> None:
+    assert "heck" not in Page(html_of()).text
+
+
+def test_html_shows_the_newest_of_a_plan_that_is_being_written() -> None:
+    draft = running_draft("Look.")
+    draft.add(StepEnded(step=plan(2, "1. Look.")))
+    draft.add(StepStarted(step_number=3, kind="plan"))
+    draft.add(PlanDelta(step_number=3, text="1. Look there. "))
+    text = Page(to_live_bundle(draft.to_record())["text/html"]).text
+    assert text.endswith("●3planning …1. Look there.")

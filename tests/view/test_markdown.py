@@ -5,7 +5,7 @@ import re
 import pytest
 from inline_snapshot import snapshot
 from view.markup import ATTACKS
-from view.samples import run_full_of, small_run
+from view.samples import planned_record, record_full_of, small_run
 
 from agent_magic.record.run import to_record
 from agent_magic.view.markdown import fence, span, to_markdown
@@ -145,11 +145,127 @@ The penguins of Biscoe are the heaviest: 4,716 g on average, about 1 kg more tha
 """)
 
 
+def test_markdown_of_a_planned_run() -> None:
+    assert to_markdown(planned_record()) == snapshot("""\
+**Agent** `analyst` · **budget used up** · **check refused** · `openai/gpt-5`
+
+`2 steps of 20 · 1,506 tokens in (1,024 cached), 120 out · $0.0032 · 4.2 s`
+
+**Task** `goes on with run_0 · pinned`
+
+```text
+Which island has the heaviest penguins?
+```
+
+**Plan** `Plan: 3 steps` · `300 tokens in, 60 out · 0.4 s`
+
+*Reasoning*
+
+```text
+Three steps will do.
+```
+
+```text
+1. Look at the islands.
+2. Compare the means.
+3. Answer.
+```
+
+**Step 1** `by_island(table=@penguins)` → `three islands` · `501 tokens in, 40 out · 1.2 s` `sent shortened: observation`
+
+- `summary_mode is 'all' from the next call`
+
+*Call* `by_island`
+
+```text
+table = @penguins
+```
+
+*Observation*
+
+```text
+three islands
+```
+
+*Namespace*
+
+```text
+added by_island_1: DataFrame, 3 rows × 2 columns
+changed in place penguins: DataFrame, columns + heavy
+```
+
+**Plan** `Plan: 3 steps · 1 added, 1 dropped` · `300 tokens in, 60 out · 0.4 s` `summary view · edited by person, 2027-01-15 08:00 UTC`
+
+```text
+1. Compare the means.
+2. Count the sexes.
+3. Answer.
+```
+
+*Added*
+
+```text
+2. Count the sexes.
+```
+
+*Dropped*
+
+```text
+1. Look at the islands.
+```
+
+*As the model wrote it*
+
+```text
+1. Compare the means.
+2. Answer.
+```
+
+**Step 2** `count(of="sex")` → `165, 168` · `502 tokens in, 40 out · 1.2 s` `hidden from the model · 1 warning`
+
+⚠ `slow`
+
+*Call* `count`
+
+```text
+of = "sex"
+```
+
+*Observation*
+
+```text
+165, 168
+```
+
+**Plan** `✗ Plan: GenerationError` · `300 tokens in, 60 out · 0.4 s`
+
+**Error** `GenerationError`
+
+```text
+openai/gpt-5: 503, overloaded.
+```
+
+**Error** `BudgetError`
+
+```text
+max_total_tokens is 2,000.
+```
+
+**Best guess, no answer**
+
+```text
+Biscoe, I think.
+```
+
+- `Checks passed: is_text, is_short`
+
+⚠ `Check refused: names_a_mass: There is no number in it.`
+""")
+
+
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_markdown_keeps_every_text_in_code(attack: str) -> None:
-    record = to_record(run_full_of(attack), reason=attack, warnings=[attack])
-    attacked = outside_of_code(to_markdown(record))
-    harmless = outside_of_code(to_markdown(to_record(run_full_of("text"), reason="text", warnings=["text"])))
+    attacked, harmless = (outside_of_code(to_markdown(record_full_of(text))) for text in (attack, "text"))
     assert attacked.split() == harmless.split()
 
 

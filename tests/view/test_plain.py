@@ -5,7 +5,7 @@ import re
 import pytest
 from inline_snapshot import snapshot
 from view.markup import ATTACKS
-from view.samples import run, run_full_of, small_run
+from view.samples import action, planned_record, record_full_of, run, small_run
 
 from agent_magic.record.run import to_record
 from agent_magic.view.plain import to_text
@@ -66,9 +66,70 @@ Answer
 """)
 
 
+def test_text_of_a_planned_run() -> None:
+    assert to_text(planned_record()) == snapshot("""\
+analyst · budget used up · check refused · openai/gpt-5
+2 steps of 20 · 1,506 tokens in (1,024 cached), 120 out · $0.0032 · 4.2 s
+
+Task  (goes on with run_0, pinned)
+    Which island has the heaviest penguins?
+
+    Plan: 3 steps  [300 tokens in, 60 out · 0.4 s]
+    reasoning
+        Three steps will do.
+        1. Look at the islands.
+        2. Compare the means.
+        3. Answer.
+ 1  by_island(table=@penguins) → three islands  [501 tokens in, 40 out · 1.2 s]  (sent shortened: observation)
+    summary_mode is 'all' from the next call
+    by_island
+        table = @penguins
+        observation
+            three islands
+    namespace
+        added by_island_1: DataFrame, 3 rows × 2 columns
+        changed in place penguins: DataFrame, columns + heavy
+    Plan: 3 steps · 1 added, 1 dropped  [300 tokens in, 60 out · 0.4 s]  (summary view, edited by person, 2027-01-15 08:00 UTC)
+        1. Compare the means.
+        2. Count the sexes.
+        3. Answer.
+    added
+        2. Count the sexes.
+    dropped
+        1. Look at the islands.
+    as the model wrote it
+        1. Compare the means.
+        2. Answer.
+ 2  count(of="sex") → 165, 168  [502 tokens in, 40 out · 1.2 s]  (hidden from the model, 1 warning)
+    ! slow
+    count
+        of = "sex"
+        observation
+            165, 168
+    ✗ Plan: GenerationError  [300 tokens in, 60 out · 0.4 s]
+    error GenerationError
+        openai/gpt-5: 503, overloaded.
+
+error BudgetError
+    max_total_tokens is 2,000.
+
+Best guess, no answer
+    Biscoe, I think.
+
+Checks passed: is_text, is_short
+! Check refused: names_a_mass: There is no number in it.\
+""")
+
+
+def test_text_of_a_resumed_run_misses_no_step_before_its_first() -> None:
+    text = to_text(to_record(run(action(7), action(8), resumed_from="run_0")))
+    assert "Task  (goes on with run_0)" in text
+    assert "not shown here" not in text
+
+
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_text_sends_a_terminal_no_control_character(attack: str) -> None:
-    text = to_text(to_record(run_full_of(attack), reason=attack, warnings=[attack]))
+    text = to_text(record_full_of(attack))
     assert re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", text) == []
 
 

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from inline_snapshot import snapshot
-from view.samples import action, call, run, small_run
+from view.samples import plan, run
 
 from agent_magic.core.messages import TokenUsage
-from agent_magic.core.steps import Fault
+from agent_magic.core.result import CheckResult
+from agent_magic.record.plan import to_plan_record
 from agent_magic.record.run import to_record
 from agent_magic.record.step import to_usage
 from agent_magic.view import words
@@ -52,37 +52,83 @@ def test_tokens_are_said_as_they_are_known(usage: TokenUsage, text: str) -> None
     assert words.tokens(to_usage(usage)) == text
 
 
-def test_titles_of_a_small_run() -> None:
-    steps = to_record(small_run())["steps"]
-    assert [[str(title) for title in words.step_titles(step)] for step in steps] == snapshot(
-        [
-            ['mean_mass(table=@penguins, island="Biscoe", weights={"male": 0.5, "female": 0.5}) → 4716.0'],
-            [
-                "mean_mass(table=@penguins, island=\"Dreem\") ✗ ToolError: No island 'Dreem'. Islands: Biscoe, Dream, Torgersen.",
-                "by_island(table=@penguins) → by_island_1: Table, 3 rows × 2 columns",
-            ],
-            ["✗ ParsingError: No tool call could be read in the reply. Call final_answer."],
-            ['final_answer(answer="Biscoe.")'],
-        ]
+@pytest.mark.parametrize(
+    ("laid_on", "labels"),
+    [
+        (None, []),
+        ({}, []),
+        ({"form": "no_images"}, ["sent without images"]),
+        ({"form": "short_observations", "is_pinned": True}, ["sent shortened: observation", "pinned"]),
+        ({"form": "line"}, ["sent as one line"]),
+        ({"form": "left_out"}, ["not sent"]),
+        ({"form": "line", "view": "hidden"}, ["hidden from the model"]),
+        ({"view": "summary", "form": "line"}, ["summary view", "sent as one line"]),
+        ({"view": "full"}, ["full view"]),
+        ({"edited_by": "person"}, ["edited by person"]),
+        (
+            {"edited_by": "person", "edited_at": "2027-01-15T08:00:00.000+00:00"},
+            ["edited by person, 2027-01-15 08:00 UTC"],
+        ),
+    ],
+)
+def test_labels_say_how_a_model_is_shown_a_step(laid_on: object, labels: list[str]) -> None:
+    assert words.labels(laid_on) == labels
+
+
+def test_labels_of_a_step_count_its_warnings() -> None:
+    step = to_plan_record(plan(1, "1. Look."), notes=[{"text": "a", "is_warning": True}, {"text": "b"}])
+    assert words.step_labels(step) == ["1 warning"]
+
+
+@pytest.mark.parametrize(
+    ("now", "text"),
+    [
+        ({"doing": "planning"}, "planning"),
+        ({"doing": "thinking"}, "thinking"),
+        ({"doing": "paused"}, "paused"),
+        (
+            {"doing": "paused", "waiting": {"reason": "coffee", "delay_s": None, "attempt": 0}},
+            "paused (coffee)",
+        ),
+        (
+            {"doing": "waiting", "waiting": {"reason": "rate limit", "delay_s": 2.0, "attempt": 1}},
+            "waiting 2 s (rate limit)",
+        ),
+    ],
+)
+def test_now_in_words(now: object, text: str) -> None:
+    assert words.now_words(now) == text
+
+
+@pytest.mark.parametrize(
+    ("status", "verified", "text"),
+    [
+        ("answered", "unchecked", "Answer"),
+        ("answered", "yes", "Answer"),
+        ("answered", "no", "Refused by a check, no answer"),
+        ("max_steps", "yes", "Best guess, no answer"),
+        ("budget", "unchecked", "Best guess, no answer"),
+    ],
+)
+def test_value_is_an_answer_only_if_nothing_speaks_against_it(status: str, verified: str, text: str) -> None:
+    assert words.answer_label(to_record(run(status=status, verified=verified))) == text
+
+
+def test_last_status_in_words() -> None:
+    assert words.last_status_words("budget") == "last run used up its budget"
+
+
+def test_checks_in_words() -> None:
+    checks = (
+        CheckResult(name="a", passed=True),
+        CheckResult(name="b", passed=False, reason="Too\nlong."),
+        CheckResult(name="c", passed=True),
+        CheckResult(name="d", passed=False),
     )
-
-
-def test_title_counts_the_calls_that_it_does_not_name() -> None:
-    bad = call("look", {"n": 9}, fault=Fault(kind="ToolError", message="No."))
-    step = to_record(run(action(1, *(call("look", {"n": n}, observation="seen") for n in range(4)), bad)))[
-        "steps"
-    ][0]
-    assert str(words.step_titles(step)[-1]) == "2 more, 1 failed"
-
-
-def test_title_is_what_was_said_when_nothing_was_called() -> None:
-    step = to_record(run(action(1, model_output="\n\nI give up.\nReally.")))["steps"][0]
-    assert [str(title) for title in words.step_titles(step)] == ["I give up."]
-
-
-def test_title_is_one_short_line_when_arguments_are_long() -> None:
-    arguments = {"a": "x" * 1_000, "b": "two\nlines", "c": list(range(100))}
-    step = to_record(run(action(1, call("look", arguments, observation="y" * 1_000))))["steps"][0]
-    assert str(words.step_titles(step)[0]) == snapshot(
-        'look(a="xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…, b="two\\nlines", c=[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, …) → yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy…'
-    )
+    record = to_record(run(verified="no", checks=checks))
+    assert words.verified_words(record) == "check refused"
+    assert words.check_lines(record) == [
+        ("Checks passed: a, c", False),
+        ("Check refused: b: Too long.", True),
+        ("Check refused: d: no reason given", True),
+    ]

@@ -1,0 +1,150 @@
+"""One model call of a run: made to fit, within the budgets, kept, its pieces as events, tried again.
+
+It must not read the reply: what is in it is the agent's business.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+from agent_magic.agents.budget import check_budget, check_time, note_call
+from agent_magic.agents.drafts import Draft
+from agent_magic.agents.moment import Composed, Composer, Moment
+from agent_magic.agents.run import Interrupted, Run
+from agent_magic.agents.window import count_request, fit_to_window
+from agent_magic.core.errors import GenerationError
+from agent_magic.core.events import ContextShortened, Event, ModelReplied, PlanDelta, TextDelta, Waiting
+from agent_magic.core.messages import ChatMessage, MessageDelta, RequestKind, ToolSchema
+from agent_magic.models.deltas import MessageBuilder
+from agent_magic.models.retry import Failure, RetryPolicy
+
+STOP = ("Observation:", "Calling tools:")
+"""Where a model that writes its calls as text would begin to make up their results."""
+_AFTER_OVERFLOW = 0.7
+"""Of the tokens that a provider refused."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A whole reply, and the request that it answers."""
+
+    message: ChatMessage
+    composed: Composed
+
+
+def ask_model(
+    run: Run, moment: Moment, draft: Draft, composer: Composer, kind: RequestKind
+) -> Generator[Event, None, Reply]:
+    """Ask until there is a whole reply, and return it; it is in the draft then.
+
+    What has come of the reply is in `draft` at every moment, so that an interrupt keeps it.
+
+    Raises:
+        GenerationError: The model failed for good, or too often, or the request fits no window.
+        BudgetReached: The call would pass a budget; it was not made.
+        Interrupted: The person stopped the run.
+    """
+    run.raise_if_interrupted()
+    composed = composer.compose(moment, kind)
+    shortened = fit_to_window(moment, composed, window=run.window or run.model.context_window)
+    if shortened:
+        yield shortened
+        composed = composer.compose(
+            moment, kind
+        )  # what was cut can be looked into: there is a tool for it now
+    policy: RetryPolicy | None = None
+    attempt, may_shorten = 0, True
+    while True:
+        attempt += 1
+        run.raise_if_interrupted()
+        n_counted = check_budget(run, moment, composed)
+        messages, request = run.memory.take_request(
+            run_id=run.run_id,
+            step_number=draft.step_number,
+            kind=composed.kind,
+            projection=composed.projection,
+            head=composed.head,
+            tail=composed.tail,
+            schemas=composed.schemas,
+        )
+        composed.schemas, draft.model_input_digest = request.schemas, request.digest
+        start = time.monotonic()
+        try:
+            message = yield from _ask_once(run, draft, messages, composed.schemas, composed.kind)
+        except Interrupted:
+            raise
+        except Exception as error:  # any fault out of a model is a failed call; the model says of what kind
+            draft.forget_pieces()  # nothing of a broken reply counts
+            failure = run.model.diagnose(error)
+            if failure.is_overflow and may_shorten:
+                may_shorten = False
+                if (shortened := _shorten_more(run, moment, composed)) is not None:
+                    yield shortened
+                    composed = composer.compose(moment, kind)
+                    continue
+            if isinstance(error, GenerationError):
+                raise
+            policy = policy or RetryPolicy()
+            delay_s = policy.next_delay(attempt, failure)
+            if delay_s is None:
+                tried = f" (tried {attempt} times)" if attempt > 1 else ""
+                raise GenerationError(failure.message + tried, model_id=run.model.model_id) from error
+            yield from _wait(run, draft, failure, delay_s, attempt)
+        else:
+            note_call(run, message.usage, time.monotonic() - start, n_counted)
+            run.count_usage(message.usage)
+            draft.take_reply(message)
+            yield ModelReplied(step_number=draft.step_number, message=message)
+            return Reply(message=message, composed=composed)
+
+
+def _shorten_more(run: Run, moment: Moment, composed: Composed) -> ContextShortened | None:
+    """After a provider refused the request as too long: shorten it well below what it had."""
+    run.window = int(_AFTER_OVERFLOW * count_request(moment, composed))
+    return fit_to_window(moment, composed, window=run.model.context_window, at_most=run.window)
+
+
+def _wait(
+    run: Run, draft: Draft, failure: Failure, delay_s: float, attempt: int
+) -> Generator[Event, None, None]:
+    """Wait before the next try.
+
+    Raises:
+        BudgetReached: There is no time for it.
+    """
+    if run.values.max_time_s is not None:
+        check_time(run, run.values.max_time_s, delay_s=delay_s)
+    yield Waiting(step_number=draft.step_number, reason=failure.message, delay_s=delay_s, attempt=attempt)
+    run.stop.wait(delay_s)
+
+
+def _ask_once(
+    run: Run,
+    draft: Draft,
+    messages: Sequence[ChatMessage],
+    tools: Sequence[ToolSchema],
+    kind: RequestKind,
+) -> Generator[Event, None, ChatMessage]:
+    delta = PlanDelta if draft.is_plan else TextDelta
+    builder = MessageBuilder()
+    pieces = run.model.stream(messages, tools=tools, stop=STOP if tools else (), kind=kind)
+    try:
+        for piece in pieces:
+            run.raise_if_interrupted()
+            builder.add(piece)
+            if isinstance(piece, MessageDelta):
+                if piece.reasoning:
+                    draft.reasoning_pieces.append(piece.reasoning)
+                    yield delta(step_number=draft.step_number, text=piece.reasoning, is_reasoning=True)
+                if piece.text:
+                    draft.text_pieces.append(piece.text)
+                    yield delta(step_number=draft.step_number, text=piece.text)
+    finally:
+        # Closing cancels the request; an iterator that is no generator has nothing to close.
+        close = getattr(pieces, "close", None)
+        if close is not None:
+            close()
+    run.raise_if_interrupted()
+    return builder.build()

@@ -1,0 +1,90 @@
+"""The moments between two calls, when a run takes up what others have changed, or waits.
+
+It must not change a setting, nor decide what a changed one does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Literal
+
+from agent_magic.agents.run import Run
+from agent_magic.core.edits import MemoryChange, name_of
+from agent_magic.core.events import Event, SettingChanged, Waiting
+from agent_magic.core.settings import SettingChange
+
+Place = Literal["step", "call"]
+"""Before a step, when it is decided whether a plan is due; or before a call inside it."""
+
+_POLL_S = 0.05
+_OF_STEPS = frozenset({"max_steps", "planning_interval", "replan_now"})
+
+
+def has_news(run: Run) -> bool:
+    """Whether there is anything to take up; asked at every step, so it is cheap."""
+    seen = run.seen
+    return (
+        seen.settings < len(run.settings.log)
+        or seen.edits < run.memory.n_edits
+        or not run.settings.go.is_set()
+    )
+
+
+def pass_boundary(run: Run, place: Place) -> Generator[Event, None, None]:
+    """Take up every change since the last boundary; wait as long as the person has paused.
+
+    Raises:
+        Interrupted: The person stopped the run.
+    """
+    yield from _take_up(run, place)
+    if run.settings.go.is_set():
+        return
+    yield Waiting(step_number=run.step_number, kind="pause", reason="The person paused the run.")
+    while not run.settings.go.wait(_POLL_S):
+        run.raise_if_interrupted()
+    yield from _take_up(run, place)
+
+
+def _take_up(run: Run, place: Place) -> Generator[Event, None, None]:
+    log, edits = run.settings.log, run.memory.edits_since(run.seen.edits)
+    while run.seen.settings < len(log):
+        change = log[run.seen.settings]
+        run.seen.settings += 1
+        yield _apply(run, change, place)
+    for change in edits:
+        run.seen.edits += 1
+        if change.by != "window":
+            yield _tell(run, change)
+
+
+def _apply(run: Run, change: SettingChange, place: Place) -> SettingChanged:
+    # At the boundary of a step the plan is still to be decided on; inside it, it was.
+    from_step = run.step_number if place == "step" else run.step_number + 1
+    effective = f"from step {from_step}" if change.name in _OF_STEPS else "from the next call"
+    match change.name:
+        case "max_steps":
+            run.max_steps = change.new + run.first_step - 1
+        case "replan_now":
+            run.wants_plan = True
+        case "is_paused":
+            effective = "now"
+        case _:
+            pass
+    run.values = run.settings.values
+    return SettingChanged(
+        step_number=run.step_number, name=change.name, value=change.new, effective=effective
+    )
+
+
+def _tell(run: Run, change: MemoryChange) -> SettingChanged:
+    step = name_of(run.memory.entries[change.index].step)
+    match change.field:
+        case "view":
+            name, value = f"view of {step}", change.new
+        case "is_pinned":
+            name, value = f"pin of {step}", change.new
+        case "is_dropped":
+            name, value = step, "dropped" if change.new else "brought back"
+        case _:
+            name, value = step, "edited"
+    return SettingChanged(step_number=run.step_number, name=name, value=value, effective="from the next call")

@@ -1,0 +1,241 @@
+"""AgentDefinition: what an agent is made of, before and between its runs.
+
+It must not run anything, nor know a memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from os import PathLike
+
+from agent_magic.agents.checks import Checks, FinalAnswerCheck
+from agent_magic.agents.hooks import Callbacks, StepCallbacks, check_signature
+from agent_magic.agents.moment import Moment
+from agent_magic.agents.planning import PlanApproval
+from agent_magic.core.errors import OptionError
+from agent_magic.core.settings import AgentSettings, SummaryMode
+from agent_magic.core.state import AgentState, DictState, State, is_usable_name
+from agent_magic.core.values import Value
+from agent_magic.models.model import Model
+from agent_magic.models.select import choose_model
+from agent_magic.prompts.templates import PromptTemplates
+from agent_magic.tools.builtin import FINAL_ANSWER, make_final_answer, make_peek
+from agent_magic.tools.tool import Tool
+from agent_magic.tools.toolbox import Source, Toolbox
+
+
+class AgentDefinition:
+    """Tools, a model, settings, checks and prompts; each can be changed between two calls."""
+
+    _prompt_file: str
+    """The file of the prompts that this kind of agent uses."""
+
+    def __init__(
+        self,
+        tools: Iterable[Source] = (),
+        model: Model | str | None = None,
+        *,
+        name: str = "agent",
+        description: str = "",
+        instructions: str = "",
+        max_steps: int = 20,
+        planning_interval: int | None = None,
+        summary_mode: SummaryMode = "plan",
+        final_answer_checks: Iterable[FinalAnswerCheck] = (),
+        answer_type: Value = None,
+        step_callbacks: StepCallbacks | None = None,
+        approve_plan: PlanApproval | None = None,
+        max_time_s: float | None = None,
+        max_cost_usd: float | None = None,
+        max_total_tokens: int | None = None,
+        max_tool_threads: int = 128,
+        prompt_templates: Mapping[str, str] | str | PathLike[str] | None = None,
+        state: State | Mapping[str, Value] | AgentState | None = None,
+    ) -> None:
+        """Define the agent; no model is asked.
+
+        Args:
+            tools: Functions, other callables and `Tool`s.
+            model: A `Model`, a LiteLLM id `provider/name`, `"local"` for the embedded model, or
+                None to choose one as the documentation says.
+            name: An identifier.
+            description: What the agent is for, in a line.
+            instructions: Added to the system prompt.
+            max_steps: Steps that a run may make, at least 1.
+            planning_interval: A plan before steps 1, n + 1, 2 n + 1, …; None for none.
+            summary_mode: Which requests read the summary view: those for a plan (`plan`), for the
+                next action too (`all`), or none (`off`).
+            final_answer_checks: Each `check(answer)`, with `agent` and `memory` as keywords if it
+                names them; what is falsy, an exception, or `(False, "why")` refuses the answer.
+            answer_type: What the answer must be: `float`, `list[str]`, `Literal[...]`, a dataclass,
+                a pydantic model, …; None for anything.
+            step_callbacks: Functions `callback(step)` or `callback(step, agent=agent)`, by the
+                class of the step (`MemoryStep` for all), or a list for action steps.
+            approve_plan: `approve_plan(plan)` is asked of each plan: True or None takes it, a text
+                takes that text instead, False refuses it.
+            max_time_s: A run ends before the model call that would pass so many seconds.
+            max_cost_usd: Likewise so many US dollars.
+            max_total_tokens: Likewise so many tokens, input and output together.
+            max_tool_threads: Calls of one turn that run side by side, at least 1.
+            prompt_templates: A mapping, or the path of a YAML file, that replaces prompts by key.
+            state: Names that the model can refer to, with their live values.
+
+        Raises:
+            DefinitionError: A name, a limit, a function or a tool that cannot be.
+        """
+        if not is_usable_name(name):
+            raise OptionError(
+                f"{name!r} is no name for an agent. Give an identifier that is no keyword, such as 'analyst'."
+            )
+        self.name = name
+        self.description = description
+        self.instructions = instructions
+        self._settings = AgentSettings(
+            max_steps=max_steps,
+            planning_interval=planning_interval,
+            summary_mode=summary_mode,
+            max_time_s=max_time_s,
+            max_cost_usd=max_cost_usd,
+            max_total_tokens=max_total_tokens,
+        )
+        self.max_tool_threads = at_least_one("max_tool_threads", max_tool_threads)
+        self.final_answer_checks = final_answer_checks
+        self.answer_type = answer_type
+        self.approve_plan = approve_plan
+        self.prompt_templates = prompt_templates
+        self.callbacks = Callbacks(step_callbacks)
+        self._model: Model | None = None
+        if model is not None:
+            self.model = model if isinstance(model, Model) else choose_model(model).model
+        self.toolbox = Toolbox(tools)
+        self.state = _to_agent_state(state)
+
+    @property
+    def model(self) -> Model:
+        """The model; an agent that was given none chooses one when it is first needed."""
+        if self._model is None:
+            self._model = choose_model(None).model
+        return self._model
+
+    @model.setter
+    def model(self, model: Model) -> None:
+        self._model = model
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a model was given or chosen yet."""
+        return self._model is not None
+
+    @property
+    def tools(self) -> dict[str, Tool]:
+        """The tools as they are now, by name."""
+        return self.toolbox.current()
+
+    @property
+    def settings(self) -> AgentSettings:
+        """What can be turned while a run goes on: `settings.update(summary_mode="all")`."""
+        return self._settings
+
+    @property
+    def max_steps(self) -> int:
+        """Steps that a run may make."""
+        return self._settings.values.max_steps
+
+    @max_steps.setter
+    def max_steps(self, value: int) -> None:
+        self._settings.update(max_steps=value)
+
+    @property
+    def planning_interval(self) -> int | None:
+        """A plan before steps 1, n + 1, 2 n + 1, …; None for none."""
+        return self._settings.values.planning_interval
+
+    @planning_interval.setter
+    def planning_interval(self, value: int | None) -> None:
+        self._settings.update(planning_interval=value)
+
+    @property
+    def summary_mode(self) -> SummaryMode:
+        """Which requests read the summary view."""
+        return self._settings.values.summary_mode
+
+    @summary_mode.setter
+    def summary_mode(self, value: SummaryMode) -> None:
+        self._settings.update(summary_mode=value)
+
+    @property
+    def final_answer_checks(self) -> tuple[FinalAnswerCheck, ...]:
+        """The checks of answers, in order."""
+        return self.checks.functions
+
+    @final_answer_checks.setter
+    def final_answer_checks(self, checks: Iterable[FinalAnswerCheck]) -> None:
+        self.checks = Checks(checks)
+
+    @property
+    def answer_type(self) -> Value:
+        """What the answer must be; None for anything."""
+        return self._answer_type
+
+    @answer_type.setter
+    def answer_type(self, answer_type: Value) -> None:
+        self._answer_tool = FINAL_ANSWER if answer_type is None else make_final_answer(answer_type)
+        self._answer_type = answer_type
+
+    @property
+    def approve_plan(self) -> PlanApproval | None:
+        """The person's say in each plan."""
+        return self._approve_plan
+
+    @approve_plan.setter
+    def approve_plan(self, approve_plan: PlanApproval | None) -> None:
+        if approve_plan is not None:
+            check_signature("approve_plan", approve_plan, argument="plan", keywords=("agent",))
+        self._approve_plan = approve_plan
+
+    @property
+    def prompt_templates(self) -> Mapping[str, str] | str | PathLike[str] | None:
+        """What replaces prompts of the package."""
+        return self._prompt_templates
+
+    @prompt_templates.setter
+    def prompt_templates(self, templates: Mapping[str, str] | str | PathLike[str] | None) -> None:
+        prompts = PromptTemplates.load(self._prompt_file)
+        self._prompts = prompts if templates is None else prompts.override(templates)
+        self._prompt_templates = templates
+
+    def _offered(self, moment: Moment) -> dict[str, Tool]:
+        """The tools as they are now, and the two of our own.
+
+        `peek` is offered from the moment that something was cut, at the end of the list, so that
+        the part of a request that a provider has cached stays the same.
+        """
+        tools = {**self.toolbox.current()}
+        tools.setdefault(FINAL_ANSWER.name, self._answer_tool)
+        if moment.state.has_kept and "peek" not in tools:
+            if "peek" not in moment.own_tools:
+                moment.own_tools["peek"] = make_peek(moment.state)
+            tools["peek"] = moment.own_tools["peek"]
+        return tools
+
+
+def _to_agent_state(state: State | Mapping[str, Value] | AgentState | None) -> AgentState:
+    if isinstance(state, AgentState):
+        return state
+    if state is None:
+        return AgentState()
+    # Names that a person hands over in Python are given by name: all of them are open.
+    if isinstance(state, Mapping) and not isinstance(state, DictState):
+        state = DictState(state)
+    return AgentState(state, scope="all")
+
+
+def at_least_one(what: str, value: int) -> int:
+    """The value, if it is a whole number of at least 1.
+
+    Raises:
+        OptionError: It is not.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:  # pyright: ignore[reportUnnecessaryIsInstance] - callers may not be typed
+        raise OptionError(f"{what}={value!r} is not allowed. Give a whole number of at least 1.")
+    return value

@@ -1,0 +1,165 @@
+"""Steps while they are being made: anything in a draft so far can become a valid step.
+
+It must not enter a step into memory, nor decide what is in it.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from agent_magic.core.changes import Snapshot, find_changes, take_snapshot
+from agent_magic.core.messages import ChatMessage, TokenUsage, ToolCall
+from agent_magic.core.state import State
+from agent_magic.core.steps import ActionStep, Fault, PlanDiff, PlanningStep, Timing, ToolResult
+from agent_magic.core.text import truncate
+
+MAX_MODEL_OUTPUT = 100_000
+"""Characters of a reply's text that are kept; a longer one is a model gone astray."""
+
+
+class Draft:
+    """What a model call leaves in any step."""
+
+    def __init__(self, step_number: int) -> None:
+        self.step_number = step_number
+        self.start = time.time()
+        self.text_pieces: list[str] = []
+        self.reasoning_pieces: list[str] = []
+        self.fault: Fault | None = None
+        self.token_usage: TokenUsage | None = None
+        self.model_input_digest = ""
+
+    @property
+    def is_plan(self) -> bool:
+        """Whether it becomes a planning step."""
+        return False
+
+    def forget_pieces(self) -> None:
+        """Drop what has come of a reply."""
+        self.text_pieces.clear()
+        self.reasoning_pieces.clear()
+
+    def take_reply(self, message: ChatMessage) -> None:
+        """Put a whole reply in the place of its pieces."""
+        self.text_pieces[:] = [message.content or ""]
+        self.reasoning_pieces[:] = [message.reasoning or ""]
+        self.token_usage = message.usage
+
+    def freeze(self) -> ActionStep | PlanningStep:
+        """The step, with what there is."""
+        raise NotImplementedError
+
+    @property
+    def text(self) -> str:
+        """The reply's text so far, cut if it is far too long."""
+        return truncate("".join(self.text_pieces), MAX_MODEL_OUTPUT)
+
+    @property
+    def reasoning(self) -> str:
+        """The reply's reasoning so far."""
+        return truncate("".join(self.reasoning_pieces), MAX_MODEL_OUTPUT)
+
+
+class PlanDraft(Draft):
+    """A planning step while it is being made."""
+
+    def __init__(self, step_number: int, *, is_first: bool) -> None:
+        super().__init__(step_number)
+        self.is_first = is_first
+        self.plan = ""
+        self.handover = ""
+        self.diff = PlanDiff()
+
+    @property
+    def is_plan(self) -> bool:
+        """Whether it becomes a planning step."""
+        return True
+
+    def freeze(self) -> PlanningStep:
+        """The step; a plan that was not finished does not count."""
+        return PlanningStep(
+            step_number=self.step_number,
+            timing=Timing(start=self.start, end=time.time()),
+            plan=self.plan,
+            handover=self.handover,
+            model_output=self.text,
+            reasoning=self.reasoning,
+            is_first=self.is_first,
+            diff=self.diff,
+            fault=self.fault,
+            token_usage=self.token_usage,
+            model_input_digest=self.model_input_digest,
+        )
+
+
+class StepDraft(Draft):
+    """An action step while it is being made."""
+
+    def __init__(self, step_number: int) -> None:
+        super().__init__(step_number)
+        self.calls_start: int | None = None
+        self.calls: tuple[ToolCall, ...] = ()
+        self.results: dict[int, ToolResult] = {}
+        """By place in `calls`."""
+        self.is_final_answer = False
+        self._watched: tuple[State, Snapshot] | None = None
+
+    def watch(self, state: State) -> None:
+        """Note how the namespace is before the calls run."""
+        self._watched = (state, take_snapshot(state))
+
+    def refuse_answer(self, fault: Fault) -> None:
+        """Turn the answer that this step gave into one that was refused."""
+        self.is_final_answer = False
+        if 0 in self.results:
+            self.results[0] = ToolResult(
+                call=self.results[0].call,
+                output=self.results[0].output,
+                notes=self.results[0].notes,
+                fault=fault,
+            )
+        else:  # it was given as text
+            self.fault = fault
+
+    def add_advice(self, advice: str) -> None:
+        """Add a line to each of the step's error texts."""
+        if self.fault:
+            self.fault = _advised(self.fault, advice)
+        for place, result in self.results.items():
+            if result.fault:
+                self.results[place] = replace(result, fault=_advised(result.fault, advice))
+
+    def freeze(self) -> ActionStep:
+        """The step; a call without a result is answered by what stopped it."""
+        fault = self.fault
+        results = tuple(
+            self.results.get(place) or ToolResult(call=call, fault=_unanswered(fault))
+            for place, call in enumerate(self.calls)
+        )
+        return ActionStep(
+            step_number=self.step_number,
+            timing=Timing(start=self.start, end=time.time()),
+            model_output=self.text,
+            reasoning=self.reasoning,
+            calls_start=self.calls_start,
+            tool_results=results,
+            fault=fault,
+            token_usage=self.token_usage,
+            is_final_answer=self.is_final_answer,
+            changes=find_changes(self._watched[1], take_snapshot(self._watched[0])) if self._watched else (),
+            model_input_digest=self.model_input_digest,
+        )
+
+
+def _unanswered(fault: Fault | None) -> Fault:
+    return Fault(
+        kind=fault.kind if fault else "Interrupted",
+        message="The call was interrupted before it ended; what it did so far is not known."
+        if fault is None or fault.kind == "Interrupted"
+        else fault.message,
+    )
+
+
+def _advised(fault: Fault, advice: str) -> Fault:
+    return replace(fault, message=f"{fault.message}\n{advice}")

@@ -1,0 +1,80 @@
+"""Going on with a run that ended without an answer: what it goes on with, and how it is told so.
+
+It must not start a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from agent_magic.agents.run import Origin
+from agent_magic.core.errors import OptionError
+from agent_magic.core.memory import AgentMemory
+from agent_magic.core.result import RunResult
+from agent_magic.core.steps import TaskStep
+
+
+def origin_of(result: RunResult | None, results: list[RunResult]) -> Origin:
+    """What a resumed run takes over from the last one and from those before it of the same task.
+
+    Raises:
+        OptionError: There is nothing to go on with.
+    """
+    if result is None:
+        raise OptionError("There is no run to resume. Give a task first.")
+    if result.status == "answered":
+        raise OptionError("The last run was answered, so there is nothing to resume. Give a new task.")
+    chain = _chain(result, results)
+    plans = [step.plan for earlier in chain for step in reversed(earlier.plans) if not step.fault]
+    return Origin(
+        run_id=result.run_id,
+        task=result.task,
+        n_steps=max((step.step_number for earlier in chain for step in earlier.actions), default=0),
+        plan=plans[0] if plans else None,
+    )
+
+
+def resumed_task(step: TaskStep | None, origin: Origin, words: Callable[[], str]) -> TaskStep:
+    """The step that begins a resumed run: the person's correction, or a word to go on.
+
+    Args:
+        step: The correction with its images and variables; None if there is none.
+        words: What is said then.
+    """
+    if step is None:
+        return TaskStep(task=words(), resumes=origin.run_id, is_ours=True)
+    return TaskStep(
+        task=step.task,
+        images=step.images,
+        variables=step.variables,
+        others=step.others,
+        n_others_left_out=step.n_others_left_out,
+        resumes=origin.run_id,
+    )
+
+
+def _chain(result: RunResult, results: list[RunResult]) -> list[RunResult]:
+    """The run and those that it went on with, newest first."""
+    by_id = {earlier.run_id: earlier for earlier in results}
+    chain = [result]
+    while chain[-1].resumed_from in by_id:
+        chain.append(by_id[chain[-1].resumed_from or ""])
+    return chain
+
+
+def drop_last_run(memory: AgentMemory, result: RunResult | None, results: list[RunResult]) -> TaskStep:
+    """Take the steps of the last task out of the memory, those of the runs it resumed too.
+
+    Returns:
+        The task, to be done again.
+
+    Raises:
+        OptionError: There is no run.
+    """
+    if result is None:
+        raise OptionError("There is no run to retry. Give a task first.")
+    chain = _chain(result, results)
+    memory.drop(*(step for earlier in chain for step in earlier.steps))
+    task = chain[-1].steps[0]
+    assert isinstance(task, TaskStep)
+    return task

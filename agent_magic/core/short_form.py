@@ -1,0 +1,119 @@
+"""The short forms of steps, for when a request would not fit into a model's window.
+
+Each form is a pure choice of what a step's own messages say; the record is not changed. A step's
+calls and their results are shortened together, so no tool message is ever left without its call.
+It must not decide which step takes which form.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Literal, get_args
+
+from agent_magic.core.messages import ChatMessage
+from agent_magic.core.steps import ActionStep, FinalAnswerStep, PlanningStep, RunStep, TaskStep, ToolResult
+from agent_magic.core.text import truncate
+from agent_magic.core.values import safe_repr
+
+Form = Literal["whole", "no_images", "short_observations", "line", "left_out"]
+"""How much of a step is told, from all of it to nothing but that it is left out."""
+FORMS: tuple[Form, ...] = get_args(Form)
+
+_OBSERVATION_CHARS = 240
+_LINE_CHARS = 160
+_TEXT_CHARS = 400
+
+
+def to_short_messages(
+    step: RunStep, form: Form, kept: Mapping[str, str], *, summary_mode: bool
+) -> tuple[ChatMessage, ...]:
+    """The messages of a step in one of its forms.
+
+    Args:
+        kept: The `obs_N` that holds the whole of an observation, by the id of its call.
+        summary_mode: Of the view that is shortened.
+    """
+    match form:
+        case "whole":
+            return step.to_messages(summary_mode=summary_mode)
+        case "no_images":
+            return tuple(_without_images(message) for message in step.to_messages(summary_mode=summary_mode))
+        case "short_observations":
+            return _with_short_observations(step, kept, summary_mode=summary_mode)
+        case "line":
+            return _as_line(step, kept, summary_mode=summary_mode)
+        case "left_out":
+            return ()
+
+
+def left_out_note(n_steps: int) -> ChatMessage:
+    """The message that stands where steps are left out."""
+    what = "One earlier step is" if n_steps == 1 else f"{n_steps} earlier steps are"
+    return ChatMessage(role="user", content=f"({what} left out here to save room.)", is_ours=True)
+
+
+def _without_images(message: ChatMessage) -> ChatMessage:
+    if not message.images:
+        return message
+    names = [f"@{part.name}" if part.name else "image" for part in message.images]
+    note = f"({', '.join(names)}: no longer shown, to save room)"
+    content = f"{message.content}\n{note}" if message.content else note
+    return dataclasses.replace(message, content=content, images=())
+
+
+def _with_short_observations(
+    step: RunStep, kept: Mapping[str, str], *, summary_mode: bool
+) -> tuple[ChatMessage, ...]:
+    messages = [_without_images(message) for message in step.to_messages(summary_mode=summary_mode)]
+    if not isinstance(step, ActionStep):
+        return tuple(messages)
+    return tuple(
+        dataclasses.replace(
+            message, content=_shortened(message.content or "", kept.get(message.tool_call_id or ""))
+        )
+        if message.role == "tool"
+        else message
+        for message in messages
+    )
+
+
+def _shortened(text: str, name: str | None) -> str:
+    if len(text) <= _OBSERVATION_CHARS:
+        return text
+    hint = f'; the whole is {name}: peek(name="{name}", start=0)' if name else ""
+    return truncate(text, _OBSERVATION_CHARS, hint=hint)
+
+
+def _as_line(step: RunStep, kept: Mapping[str, str], *, summary_mode: bool) -> tuple[ChatMessage, ...]:
+    match step:
+        case ActionStep():
+            text = f"(Step {step.step_number}, shortened) {_outcome(step, kept)}"
+            return (ChatMessage(role="user", content=text, is_ours=True),)
+        case PlanningStep():
+            return ()
+        case TaskStep() | FinalAnswerStep():
+            return tuple(
+                dataclasses.replace(message, content=truncate(message.content or "", _TEXT_CHARS))
+                for message in map(_without_images, step.to_messages(summary_mode=summary_mode))
+            )
+
+
+def _outcome(step: ActionStep, kept: Mapping[str, str]) -> str:
+    lines = [_call_line(result, kept.get(result.call.id) or result.kept_as) for result in step.tool_results]
+    if step.fault and step.fault.is_for_model and not lines:
+        lines.append(_cut(step.fault.message))
+    return "; ".join(lines) or _cut(step.model_output) or "nothing came of it"
+
+
+def _call_line(result: ToolResult, name: str | None) -> str:
+    arguments = result.call.arguments
+    shown = safe_repr(dict(arguments), 80) if isinstance(arguments, Mapping) else _cut(str(arguments or ""))
+    outcome = _cut(result.fault.message if result.fault else result.observation)
+    whole = f" (the whole is {name})" if name else ""
+    return f"{result.call.name}({shown}) gave: {outcome}{whole}"
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text[: 4 * _LINE_CHARS].split())
+    return line if len(line) <= _LINE_CHARS else f"{line[:_LINE_CHARS]} …"
