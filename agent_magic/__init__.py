@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from agent_magic.core.messages import ChatMessage, ToolCall
     from agent_magic.core.result import RunResult
     from agent_magic.core.state import State
-    from agent_magic.core.steps import ActionStep, FinalAnswerStep, MemoryStep, SystemPromptStep, TaskStep
+    from agent_magic.core.steps import (
+        ActionStep,
+        FinalAnswerStep,
+        MemoryStep,
+        PlanningStep,
+        SystemPromptStep,
+        TaskStep,
+    )
     from agent_magic.models.litellm import LiteLLMModel
     from agent_magic.models.local import LocalModel
     from agent_magic.models.model import Model
@@ -38,6 +45,7 @@ _HOMES = {
     "MemoryStep": "core.steps",
     "Model": "models.model",
     "MultiStepAgent": "agents.multistep",
+    "PlanningStep": "core.steps",
     "RunError": "core.errors",
     "RunResult": "core.result",
     "ScriptedModel": "models.scripted",
@@ -64,6 +72,7 @@ __all__ = [
     "MemoryStep",
     "Model",
     "MultiStepAgent",
+    "PlanningStep",
     "RunError",
     "RunResult",
     "ScriptedModel",

@@ -196,6 +196,7 @@ class Walk:
         return FinalAnswerStep(
             answer=self.random.choice(_VALUES),
             is_told=self._coin(),
+            text=self._text() if self._coin() else None,
             request="Give the best answer." if self._coin() else None,
             token_usage=self._usage(),
         )

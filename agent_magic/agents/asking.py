@@ -13,7 +13,7 @@ from agent_magic.agents.budget import check_budget, check_time, note_call
 from agent_magic.agents.drafts import Draft
 from agent_magic.agents.moment import Composed, Composer, Moment
 from agent_magic.agents.run import Interrupted, Run
-from agent_magic.agents.window import count_request, fit_to_window
+from agent_magic.agents.window import count_request, fit_to_window, window_for
 from agent_magic.core.errors import GenerationError
 from agent_magic.core.events import ContextShortened, Event, ModelReplied, PlanDelta, TextDelta, Waiting
 from agent_magic.core.messages import ChatMessage, MessageDelta, RequestKind, ToolSchema
@@ -51,9 +51,8 @@ def ask_model(
     shortened = fit_to_window(moment, composed, window=run.window or run.model.context_window)
     if shortened:
         yield shortened
-        composed = composer.compose(
-            moment, kind
-        )  # what was cut can be looked into: there is a tool for it now
+        # What was cut can be looked into: there is a tool for it now.
+        composed = composer.compose(moment, kind)
     policy: RetryPolicy | None = None
     attempt, may_shorten = 0, True
     while True:
@@ -101,9 +100,13 @@ def ask_model(
 
 
 def _shorten_more(run: Run, moment: Moment, composed: Composed) -> ContextShortened | None:
-    """After a provider refused the request as too long: shorten it well below what it had."""
-    run.window = int(_AFTER_OVERFLOW * count_request(moment, composed))
-    return fit_to_window(moment, composed, window=run.model.context_window, at_most=run.window)
+    """After a provider refused the request as too long: shorten it well below what it had.
+
+    What was learned of the window holds for the rest of the run.
+    """
+    at_most = int(_AFTER_OVERFLOW * count_request(moment, composed))
+    run.window = window_for(at_most)
+    return fit_to_window(moment, composed, window=run.window, at_most=at_most)
 
 
 def _wait(

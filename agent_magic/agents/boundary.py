@@ -5,6 +5,7 @@ It must not change a setting, nor decide what a changed one does.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Generator
 from typing import Literal
 
@@ -12,6 +13,7 @@ from agent_magic.agents.run import Run
 from agent_magic.core.edits import MemoryChange, name_of
 from agent_magic.core.events import Event, SettingChanged, Waiting
 from agent_magic.core.settings import SettingChange
+from agent_magic.core.steps import PlanningStep
 
 Place = Literal["step", "call"]
 """Before a step, when it is decided whether a plan is due; or before a call inside it."""
@@ -37,12 +39,17 @@ def pass_boundary(run: Run, place: Place) -> Generator[Event, None, None]:
         Interrupted: The person stopped the run.
     """
     yield from _take_up(run, place)
-    if run.settings.go.is_set():
-        return
-    yield Waiting(step_number=run.step_number, kind="pause", reason="The person paused the run.")
-    while not run.settings.go.wait(_POLL_S):
-        run.raise_if_interrupted()
-    yield from _take_up(run, place)
+    while not run.settings.go.is_set():
+        yield Waiting(step_number=run.step_number, kind="pause", reason="The person paused the run.")
+        while not run.settings.go.wait(_POLL_S):
+            run.raise_if_interrupted()
+        yield from _take_up(run, place)
+
+
+def foresee_max_steps(run: Run) -> int:
+    """The number of the last step that may be made, once everything is taken up."""
+    limits = [change.new for change in run.settings.log[run.seen.settings :] if change.name == "max_steps"]
+    return _last_step(run, limits[-1]) if limits else run.max_steps
 
 
 def _take_up(run: Run, place: Place) -> Generator[Event, None, None]:
@@ -54,6 +61,8 @@ def _take_up(run: Run, place: Place) -> Generator[Event, None, None]:
     for change in edits:
         run.seen.edits += 1
         if change.by != "window":
+            if isinstance(run.memory.entries[change.index].step, PlanningStep):
+                run.plan = _find_plan(run)
             yield _tell(run, change)
 
 
@@ -63,17 +72,32 @@ def _apply(run: Run, change: SettingChange, place: Place) -> SettingChanged:
     effective = f"from step {from_step}" if change.name in _OF_STEPS else "from the next call"
     match change.name:
         case "max_steps":
-            run.max_steps = change.new + run.first_step - 1
+            run.max_steps = _last_step(run, change.new)
         case "replan_now":
             run.wants_plan = True
         case "is_paused":
             effective = "now"
         case _:
             pass
-    run.values = run.settings.values
+    if change.name != "replan_now":
+        # This change alone: what came after it is told, and holds, after it.
+        run.values = dataclasses.replace(run.values, **{change.name: change.new})
     return SettingChanged(
         step_number=run.step_number, name=change.name, value=change.new, effective=effective
     )
+
+
+def _last_step(run: Run, max_steps: int) -> int:
+    return max_steps + run.first_step - 1  # a run that goes on gets as many steps again
+
+
+def _find_plan(run: Run) -> str | None:
+    """The plan that counts, after the person edited, dropped or brought back one."""
+    for entry in reversed(run.memory.entries[run.n_start :]):
+        step = entry.step
+        if isinstance(step, PlanningStep) and step.plan and not step.fault and not entry.is_dropped:
+            return step.plan
+    return run.origin.plan if run.origin else None
 
 
 def _tell(run: Run, change: MemoryChange) -> SettingChanged:

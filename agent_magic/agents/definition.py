@@ -11,6 +11,7 @@ from os import PathLike
 from agent_magic.agents.checks import Checks, FinalAnswerCheck
 from agent_magic.agents.hooks import Callbacks, StepCallbacks, check_signature
 from agent_magic.agents.moment import Moment
+from agent_magic.agents.observation import observation_budget
 from agent_magic.agents.planning import PlanApproval
 from agent_magic.core.errors import OptionError
 from agent_magic.core.settings import AgentSettings, SummaryMode
@@ -214,7 +215,7 @@ class AgentDefinition:
         tools.setdefault(FINAL_ANSWER.name, self._answer_tool)
         if moment.state.has_kept and "peek" not in tools:
             if "peek" not in moment.own_tools:
-                moment.own_tools["peek"] = make_peek(moment.state)
+                moment.own_tools["peek"] = make_peek(moment.state, observation_budget(moment.window))
             tools["peek"] = moment.own_tools["peek"]
         return tools
 

@@ -12,6 +12,7 @@ from agent_magic.agents.run import BY_PERSON, CallIds, Run
 from agent_magic.core.memory import AgentMemory
 from agent_magic.core.result import RunResult
 from agent_magic.core.state import AgentState
+from agent_magic.core.steps import ActionStep
 
 
 class RunHistory:
@@ -56,7 +57,12 @@ class RunHistory:
         with self.lock:
             self._n_changes += 1
             self._joined = self._shown = memory
+            self._apart.clear()
             self.results.clear()
+            for step in memory.steps:
+                if isinstance(step, ActionStep):
+                    for call in step.tool_calls:
+                        self.call_ids.unique(call.id)
 
     def fork(self) -> AgentMemory:
         """A memory for a run that is about to start."""

@@ -45,7 +45,7 @@ def check_signature(what: str, function: Value, *, argument: str, keywords: Sequ
     if not callable(function):
         raise OptionError(f"{function!r:.200} is no function, so it cannot be a {what}. Write {form}")
     name = name_of_function(function)
-    if inspect.iscoroutinefunction(function):
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
         raise OptionError(f"The {what} {name} is async, and nothing waits for it. Write {form}")
     try:
         signature = inspect.signature(function)
@@ -96,8 +96,10 @@ def _pairs(given: StepCallbacks | None) -> Iterable[tuple[type[MemoryStep], Step
     if given is None:
         return
     if not isinstance(given, Mapping):
-        if callable(given):
-            raise OptionError("step_callbacks is a list or a mapping. Write step_callbacks=[callback].")
+        if callable(given) or not isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may not be typed
+            raise OptionError(
+                f"step_callbacks is a list or a mapping, and not {given!r:.200}. Write step_callbacks=[callback]."
+            )
         yield from ((ActionStep, callback) for callback in given)
         return
     for step_class, callbacks in given.items():

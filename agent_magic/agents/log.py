@@ -94,6 +94,9 @@ def _words(event: Event) -> str:  # noqa: C901 - one case for each event
             return f"the model replied, {_tokens(event.message.usage)}"
         case ToolCallStarted():
             return f"calls {event.call.name}"
+        case ToolCallEnded(result=result) if result.timing is None:
+            # Its name may be made up by the model, of any text.
+            return f"a call was refused: {result.fault.kind if result.fault else 'unknown'}"
         case ToolCallEnded(result=result):
             return f"{result.call.name} {'failed: ' + result.fault.kind if result.fault else 'returned'}"
         case StepEnded(step=step):
@@ -107,7 +110,7 @@ def _words(event: Event) -> str:  # noqa: C901 - one case for each event
         case ContextShortened():
             return f"history shortened from {event.tokens_before:,} to {event.tokens_after:,} tokens"
         case Notice():
-            return event.message
+            return f"notice at step {event.step_number}: see the record's event"  # it may quote a reply or an error
         case RunEnded(result=result):
             return f"run {result.run_id} ended: {result.status}, {_tokens(result.usage)}, {result.timing.duration_s:.1f} s"
 

@@ -54,10 +54,6 @@ class Acting(Planning, Protocol):
         """
         ...
 
-    def moment_of(self, run: Run) -> Moment:
-        """Where the run is now."""
-        ...
-
 
 def take_steps(run: Run, acting: Acting) -> Generator[Event, None, None]:
     """The steps of a run, until it has ended.
@@ -67,19 +63,17 @@ def take_steps(run: Run, acting: Acting) -> Generator[Event, None, None]:
     """
     try:
         yield from _notify(run, acting, run.task)
-        while run.step_number <= run.max_steps:
-            if has_news(run):
+        while True:
+            if has_news(run):  # of the limit too, so it is looked at after this
                 yield from pass_boundary(run, "step")
-                if run.step_number > run.max_steps:  # it was lowered just now
-                    break
+            if run.step_number > run.max_steps:
+                break
             if is_due(run):
-                plan = yield from make_plan(run, acting.moment_of(run), acting)
+                plan = yield from make_plan(run, acting)
                 yield from _enter(run, acting, plan)
-                yield from pass_boundary(run, "call")
             yield from _take_step(run, acting)
             if run.result is not None:
                 return
-            run.step_number += 1
         yield from _answer_at_limit(run, acting)
     except Interrupted as stop:
         result = run.end_interrupted(str(stop) or BY_PERSON)
@@ -96,6 +90,8 @@ def _take_step(run: Run, acting: Acting) -> Generator[Event, None, None]:
     try:
         run.raise_if_interrupted()
         yield StepStarted(step_number=draft.step_number)
+        if has_news(run):
+            yield from pass_boundary(run, "call")
         yield from acting.act(run, acting.moment_of(run), draft)
         _check_answer(run, acting, draft)
     except StepError as error:
@@ -160,7 +156,9 @@ def _answer_at_limit(run: Run, acting: Acting) -> Generator[Event, None, None]:
         checks = _check_last(run, acting, value)
     except StepError as fault:
         error = Fault(kind=type(fault).__name__, message=fault.message)
-    final = FinalAnswerStep(answer=value, is_told=False, request=request, token_usage=message.usage)
+    final = FinalAnswerStep(
+        answer=value, is_told=False, text=message.content, request=request, token_usage=message.usage
+    )
     run.add(final)
     run.end("max_steps", value=None if error else value, error=error, checks=checks)
     yield from _enter(run, acting, final)
@@ -183,7 +181,7 @@ def _enter(
 
 def _notify(run: Run, acting: Acting, step: Value) -> Generator[Event, None, None]:
     for failure in acting.callbacks.call(step, acting):
-        yield Notice(step_number=run.step_number, message=failure)
+        yield Notice(step_number=getattr(step, "step_number", run.step_number), message=failure)
 
 
 def _tell_repeats(run: Run, draft: StepDraft) -> int:

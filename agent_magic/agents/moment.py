@@ -32,6 +32,8 @@ class Moment:
     max_steps: int
     summary_mode: SummaryMode
     has_plan: bool
+    window: int | None = None
+    """Tokens that request and reply may have together; None if unknown."""
     is_first_request: bool = True
     """Of its run, so the system prompt is rendered anew."""
     own_tools: dict[str, Tool] = field(default_factory=dict[str, Tool])

@@ -13,6 +13,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from agent_magic.agents.boundary import foresee_max_steps
 from agent_magic.agents.definition import AgentDefinition, at_least_one
 from agent_magic.agents.drafts import StepDraft
 from agent_magic.agents.history import RunHistory
@@ -358,6 +359,7 @@ class MultiStepAgent(AgentDefinition, ABC):
             max_steps=run.max_steps,
             summary_mode=run.values.summary_mode,
             has_plan=run.plan is not None,
+            window=run.window or run.model.context_window,
             is_first_request=run.step_number == run.first_step,
             own_tools=run.own_tools,
         )
@@ -479,7 +481,9 @@ class MultiStepAgent(AgentDefinition, ABC):
         """Where a run is now, on copies that may be changed."""
         moment = self.moment_of(run)
         moment.memory, moment.state, moment.own_tools = run.memory.fork(), run.state.copy(), {}
-        moment.summary_mode = self.summary_mode
+        if not run.steps:  # it was made, but nobody has taken its first event yet
+            moment.memory.append(run.task)
+        moment.summary_mode, moment.max_steps = self.summary_mode, foresee_max_steps(run)
         return moment
 
     def _resting_moment(self, task: str | None) -> Moment:
@@ -496,6 +500,7 @@ class MultiStepAgent(AgentDefinition, ABC):
             max_steps=self.max_steps,
             summary_mode=self.summary_mode,
             has_plan=False,
+            window=self.model.context_window,
         )
 
 

@@ -6,25 +6,26 @@ plan that could not be made is recorded, and the run goes on without a new one.
 
 from __future__ import annotations
 
-import difflib
 import re
+from collections import Counter
 from collections.abc import Callable, Generator
 from typing import Protocol
 
 from agent_magic.agents.asking import ask_model
+from agent_magic.agents.boundary import has_news, pass_boundary
 from agent_magic.agents.hooks import takes_keyword
 from agent_magic.agents.moment import Composer, Moment
 from agent_magic.agents.run import Run
-from agent_magic.core.errors import RunError
+from agent_magic.core.errors import DefinitionError, RunError
 from agent_magic.core.events import Event, Notice, StepStarted
 from agent_magic.core.steps import Fault, PlanDiff, PlanningStep
-from agent_magic.core.values import Value
+from agent_magic.core.values import Value, safe_repr
 
 PlanApproval = Callable[..., Value]
 """`approve_plan(plan)` or `approve_plan(plan, agent=agent)`: True or None takes the plan, a text
 takes that text instead, False refuses it."""
 END_OF_PLAN = "<end_plan>"
-_LEADS = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s*")
+_LEADS = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+")
 
 
 class Planning(Composer, Protocol):
@@ -39,6 +40,10 @@ class Planning(Composer, Protocol):
         """The user message after a plan."""
         ...
 
+    def moment_of(self, run: Run) -> Moment:
+        """Where the run is now."""
+        ...
+
 
 def is_due(run: Run) -> bool:
     """Whether a plan comes before the step that is made next."""
@@ -46,7 +51,7 @@ def is_due(run: Run) -> bool:
     return run.wants_plan or (interval is not None and (run.step_number - 1) % interval == 0)
 
 
-def make_plan(run: Run, moment: Moment, planning: Planning) -> Generator[Event, None, PlanningStep]:
+def make_plan(run: Run, planning: Planning) -> Generator[Event, None, PlanningStep]:
     """Ask for a plan and enter what came of it into memory.
 
     Raises:
@@ -57,8 +62,12 @@ def make_plan(run: Run, moment: Moment, planning: Planning) -> Generator[Event, 
     run.wants_plan = False
     yield StepStarted(step_number=draft.step_number, kind="plan")
     try:
-        reply = yield from ask_model(run, moment, draft, planning, "plan")
-    except RunError as error:
+        if has_news(run):
+            yield from pass_boundary(run, "call")
+        # It stands beside a plan that failed too: the person may write one in its place.
+        draft.handover = planning.plan_handover()
+        reply = yield from ask_model(run, planning.moment_of(run), draft, planning, "plan")
+    except (RunError, DefinitionError) as error:  # the latter: a live tool became one that cannot be
         draft.fault = Fault(kind=type(error).__name__, message=error.message)
     else:
         plan = (reply.message.content or "").partition(END_OF_PLAN)[0].strip()
@@ -71,8 +80,7 @@ def make_plan(run: Run, moment: Moment, planning: Planning) -> Generator[Event, 
             if plan is None:
                 draft.fault = Fault(kind="PlanRefused", message=notice or "The person refused this plan.")
             else:
-                draft.plan, draft.handover = plan, planning.plan_handover()
-                draft.diff = diff_plans(run.plan or "", plan)
+                draft.plan, draft.diff = plan, diff_plans(run.plan or "", plan)
                 run.plan = plan
     step = run.end_step()
     assert isinstance(step, PlanningStep)
@@ -81,17 +89,24 @@ def make_plan(run: Run, moment: Moment, planning: Planning) -> Generator[Event, 
 
 def diff_plans(old: str, new: str) -> PlanDiff:
     """What lines of a plan are new, are gone, and stay; a line's number does not count."""
-    added: list[str] = []
-    dropped: list[str] = []
-    kept: list[str] = []
-    matcher = difflib.SequenceMatcher(None, before := _lines(old), after := _lines(new), autojunk=False)
-    for what, start, end, new_start, new_end in matcher.get_opcodes():
-        if what == "equal":
-            kept += before[start:end]
+    before, after = _lines(old), _lines(new)
+    return PlanDiff(
+        added=tuple(_without(after, before)),
+        dropped=tuple(_without(before, after)),
+        kept=tuple(_without(after, _without(after, before))),
+    )
+
+
+def _without(lines: list[str], others: list[str]) -> list[str]:
+    """The lines that are not among the others; of one that stands in both, as many as there are more."""
+    left = Counter(others)
+    rest: list[str] = []
+    for line in lines:
+        if left[line]:
+            left[line] -= 1
         else:
-            dropped += before[start:end]
-            added += after[new_start:new_end]
-    return PlanDiff(added=tuple(added), dropped=tuple(dropped), kept=tuple(kept))
+            rest.append(line)
+    return rest
 
 
 def _lines(plan: str) -> list[str]:
@@ -115,5 +130,5 @@ def _approve(plan: str, planning: Planning) -> tuple[str | None, str]:
         return None, ""
     return (
         None,
-        f"approve_plan returned {said!r:.80}: give True, False or the text of a plan. The plan does not count.",
+        f"approve_plan returned {safe_repr(said, 80)}: give True, False or the text of a plan. The plan does not count.",
     )

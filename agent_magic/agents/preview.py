@@ -72,8 +72,10 @@ def preview_next(composer: Composer, moment: Moment, kind: RequestKind, *, run_i
     composed = composer.compose(moment, kind)
     shortened: tuple[str, ...] = ()
     try:
-        event = fit_to_window(moment, composed, window=moment.model.context_window)
-        shortened = event.shortened if event else ()
+        event = fit_to_window(moment, composed, window=moment.window)
+        if event:
+            shortened = event.shortened
+            composed = composer.compose(moment, kind)  # with the tool that looks into what was cut
     except GenerationError as error:
         shortened = (error.message,)
     history = moment.memory.project(composed.projection)

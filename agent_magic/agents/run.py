@@ -168,9 +168,10 @@ class Run:
         self.own_tools: dict[str, Tool] = {}
         """Tools that belong to this run, such as `peek` into its state."""
         self.settings = settings
+        # In this order: a change that comes between the two is told though it holds already, never lost.
+        self.seen = Seen(len(settings.log), len(memory.edits))
         self.values: SettingValues = settings.values
         """The settings as far as they are in effect."""
-        self.seen = Seen(len(settings.log), len(memory.edits))
         self.task = task
         self.origin = origin
         self.first_step = 1 + (origin.n_steps if origin else 0)
@@ -241,6 +242,8 @@ class Run:
             self._draft = None
             step = draft.freeze()
             self._append(step)
+            if isinstance(step, ActionStep):
+                self.step_number += 1
             return step
 
     def drop_step(self) -> None:

@@ -108,7 +108,7 @@ class ToolCallingAgent(MultiStepAgent):
         if draft.calls[0].name == FINAL_ANSWER.name:
             self._take_final_answer(run, draft, tools[FINAL_ANSWER.name])
             return
-        yield from self._run_calls(run, draft, tools)
+        yield from self._run_calls(run, draft, tools, observation_budget(moment.window))
 
     # -- the reply ---------------------------------------------------------------------------
 
@@ -179,9 +179,8 @@ class ToolCallingAgent(MultiStepAgent):
     # -- the calls ---------------------------------------------------------------------------
 
     def _run_calls(
-        self, run: Run, draft: StepDraft, tools: Mapping[str, Tool]
+        self, run: Run, draft: StepDraft, tools: Mapping[str, Tool], budget: int
     ) -> Generator[Event, None, None]:
-        budget = observation_budget(run.model.context_window)
         ready: dict[int, tuple[Tool, PreparedCall]] = {}
         for place, call in enumerate(draft.calls):
             if place not in draft.results:

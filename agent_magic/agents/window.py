@@ -6,24 +6,26 @@ then left out; pinned steps after all others. It must not change a record: forms
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent_magic.agents.moment import Composed, Moment
 from agent_magic.core.edits import name_of
 from agent_magic.core.errors import GenerationError
 from agent_magic.core.events import ContextShortened
-from agent_magic.core.memory import Entry
-from agent_magic.core.short_form import FORMS, Form, to_short_messages
+from agent_magic.core.entry import Entry
+from agent_magic.core.messages import ChatMessage
+from agent_magic.core.short_form import FORMS, WHOLE_UP_TO, Form, left_out_note, to_short_messages
 from agent_magic.core.state import AgentState
 from agent_magic.core.steps import ActionStep, PlanningStep, TaskStep
 
-_KEPT_FROM_CHARS = 240
-_MOST_REPLY_TOKENS = 4_096
-_PART_LEFT = 0.7
-"""How full a request is after shortening, so that not every step changes the history again."""
-_ESTIMATE_ERROR = 1.5
+ESTIMATE_ERROR = 1.5
 """By how much an estimate may be too high."""
+_MOST_REPLY_TOKENS = 4_096
+_PART_LEFT = 0.6
+"""How full the room for older steps is after shortening, so that not every step changes the history again."""
+_PEEK_TOKENS = 250
+"""Of the schema of `peek`, which comes in with the first observation that is cut."""
 _WORDS: Mapping[Form, str] = {
     "whole": "sent whole",
     "no_images": "images",
@@ -33,10 +35,13 @@ _WORDS: Mapping[Form, str] = {
 }
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class _Shortening:
-    """What is about to be shortened."""
+    """What is about to be shortened, and what the request has then."""
 
+    n_now: int
+    n_fixed: int = 0
+    """Of `n_now`: all that is not an older step that may be shortened."""
     forms: dict[int, Form] = field(default_factory=dict[int, Form])
     kept: dict[int, dict[str, str]] = field(default_factory=dict[int, dict[str, str]])
 
@@ -44,39 +49,37 @@ class _Shortening:
 def fit_to_window(
     moment: Moment, composed: Composed, *, window: int | None, at_most: int | None = None
 ) -> ContextShortened | None:
-    """Shorten the memory until the request fits; None if it did already.
+    """Shorten the memory until the request fits; None if it did already, or nothing can be shortened.
 
     Args:
         window: Of the model, in tokens; None if it is not known.
-        at_most: Tokens that the request may have after a provider refused it as too long.
+        at_most: Tokens that the request may have after a provider refused it as too long; it may
+            still have more in its shortest form.
 
     Raises:
-        GenerationError: Even in its shortest form it does not fit.
+        GenerationError: Even in its shortest form it does not fit the model's window.
     """
     if at_most is None and (window is None or moment.model.makes_own_prompt):
         return None
     limit = at_most or room_in(window or 0)
     if at_most is None and _surely_fits(moment, composed, limit):
         return None
-    n_before = n_now = count_request(moment, composed)
-    if n_now <= limit:
+    n_before = count_request(moment, composed)
+    if n_before <= limit:
         return None
-    shortening = _Shortening()
-    for pass_ in _passes(moment):
-        if n_now <= limit:
-            break
-        for index, form in pass_:
-            if n_now <= _PART_LEFT * limit:
-                break
-            n_now -= _shorten(moment, index, form, composed, shortening)
+    room = limit if moment.state.has_kept else limit - _PEEK_TOKENS
+    shortening = _find_shortening(moment, composed, n_before, room)
+    if at_most is None:
+        _check(moment, composed, shortening.n_now, limit)
+    if not shortening.forms:
+        return None
     moment.memory.shorten(shortening.forms, shortening.kept)
-    _check(moment, composed, n_now, limit)
     return ContextShortened(
         step_number=moment.step_number,
         shortened=tuple(_tell(moment, shortening.forms)),
         tokens_before=n_before,
-        tokens_after=n_now,
-        window=window or limit,
+        tokens_after=count_request(moment, composed),
+        window=window or window_for(limit),
         is_estimate=moment.meter.is_estimate,
     )
 
@@ -84,6 +87,11 @@ def fit_to_window(
 def room_in(window: int) -> int:
     """Tokens that a request may have, so that there is room for the reply."""
     return window - min(window // 8, _MOST_REPLY_TOKENS)
+
+
+def window_for(room: int) -> int:
+    """The window in which a request may have so many tokens."""
+    return min(room * 8 // 7, room + _MOST_REPLY_TOKENS)
 
 
 def count_request(moment: Moment, composed: Composed) -> int:
@@ -98,72 +106,123 @@ def _surely_fits(moment: Moment, composed: Composed, limit: int) -> bool:
         return False
     frame = [*composed.head, *moment.memory.system_prompt.to_messages(), *composed.tail]
     n_bytes = moment.memory.size(composed.projection) + sum(4 * len(m.content or "") for m in frame)
-    return n_bytes + sum(len(repr(schema)) for schema in composed.schemas) + 20 * len(moment.memory) <= limit
+    return n_bytes + moment.meter.size_of_tools(composed.schemas) + 20 * len(moment.memory) <= limit
 
 
-def _passes(moment: Moment) -> Iterator[Iterator[tuple[int, Form]]]:
-    """The steps that may be shortened, gentlest form first, pinned ones last."""
+def _find_shortening(moment: Moment, composed: Composed, n_before: int, room: int) -> _Shortening:
+    """In passes, gentlest form first: older steps, pinned ones, the newest step.
+
+    A newest step that leaves no room even alone goes first: else all the others would go for it.
+    """
     entries = moment.memory.entries
-    old = _old_places(entries)
-    free = [index for index in old if not entries[index].is_pinned]
-    pinned = [index for index in old if entries[index].is_pinned]
-    newest = [max((i for i, entry in enumerate(entries) if isinstance(entry.step, ActionStep)), default=-1)]
-    for places, forms in ((free, FORMS[1:]), (pinned, FORMS[1:]), (newest, FORMS[1:3])):
-        for form in forms:
-            yield ((index, form) for index in places if index >= 0)
+    free, pinned, newest = _places(entries)
+    shortening = _Shortening(n_now=n_before)
+    n_free = sum(moment.meter.count(_shown(entries[index], composed)) for index in free)
+    shortening.n_fixed = n_before - n_free
+    is_newest_first = shortening.n_fixed > room
+    if is_newest_first:
+        order = [(newest, FORMS[1:3]), (free, FORMS[1:]), (pinned, FORMS[1:])]
+    else:
+        order = [(free, FORMS[1:]), (pinned, FORMS[1:]), (newest, FORMS[1:3])]
+    for places, forms in order:
+        for index, form in ((index, form) for form in forms for index in places):
+            goal = room  # of what is protected only as much goes as must
+            if places is free:
+                goal = shortening.n_fixed + int(_PART_LEFT * max(room - shortening.n_fixed, 0))
+            is_enough = is_newest_first and places is newest and shortening.n_fixed <= room
+            if is_enough or shortening.n_now <= goal:
+                break
+            _shorten(moment, index, form, composed, shortening, is_fixed=places is not free)
+    return shortening
 
 
-def _old_places(entries: tuple[Entry, ...]) -> list[int]:
-    """All but the task that is worked on, the plan that counts, and the newest action."""
-    tasks = [i for i, e in enumerate(entries) if isinstance(e.step, TaskStep) and e.step.resumes is None]
-    task = tasks[-1] if tasks else -1
-    plans = [i for i, e in enumerate(entries) if isinstance(e.step, PlanningStep) and not e.step.fault]
-    actions = [i for i, e in enumerate(entries) if isinstance(e.step, ActionStep)]
-    kept = {task, *plans[-1:], *actions[-1:]}
-    return [
-        i
-        for i, entry in enumerate(entries)
-        if i not in kept and not entry.is_dropped and not (i > task and isinstance(entry.step, TaskStep))
-    ]
+def _places(entries: Sequence[Entry]) -> tuple[list[int], list[int], list[int]]:
+    """Steps that may be shortened: older ones, pinned ones, the newest action.
+
+    The task that is worked on, what was added to it, and the plan that counts never are.
+    """
+    shown = [i for i, e in enumerate(entries) if not e.is_dropped and e.view != "hidden"]
+    tasks = [i for i in shown if isinstance(task := entries[i].step, TaskStep) and task.resumes is None]
+    since = tasks[-1] if tasks else 0
+    current = [i for i in shown if i >= since]
+    plans = [i for i in current if isinstance(plan := entries[i].step, PlanningStep) and not plan.fault]
+    newest = [i for i in shown if isinstance(entries[i].step, ActionStep)][-1:]
+    kept = {*plans[-1:], *newest, *(i for i in current if isinstance(entries[i].step, TaskStep))}
+    older = [i for i in shown if i not in kept]
+    return (
+        [i for i in older if not entries[i].is_pinned],
+        [i for i in older if entries[i].is_pinned],
+        newest,
+    )
 
 
-def _shorten(moment: Moment, index: int, form: Form, composed: Composed, shortening: _Shortening) -> int:
-    """Take a step to a shorter form; returns the tokens that it saves."""
-    meter = moment.meter
-    entry = moment.memory.entries[index]
+def _is_summary(entry: Entry, composed: Composed) -> bool:
+    return composed.projection.summary_mode if entry.view is None else entry.view == "summary"
+
+
+def _shown(entry: Entry, composed: Composed) -> tuple[ChatMessage, ...]:
+    """What stands in the request for a step now."""
+    return entry.to_messages(summary_mode=_is_summary(entry, composed))
+
+
+def _shorten(
+    moment: Moment,
+    index: int,
+    form: Form,
+    composed: Composed,
+    shortening: _Shortening,
+    *,
+    is_fixed: bool,
+) -> None:
+    """Take a step to a shorter form, if that saves tokens."""
+    meter, entries = moment.meter, moment.memory.entries
+    entry = entries[index]
     old_form = shortening.forms.get(index, entry.form)
-    if entry.view == "hidden" or FORMS.index(old_form) >= FORMS.index(form):
-        return 0
-    is_summary = composed.projection.summary_mode if entry.view is None else entry.view == "summary"
-    kept = shortening.kept.get(index, dict(entry.kept))
-    before = to_short_messages(entry.step, old_form, kept, summary_mode=is_summary)
-    if form in ("short_observations", "line"):
-        kept = {**kept, **_keep_whole(entry, kept, moment.state)}
-    after = to_short_messages(entry.step, form, kept, summary_mode=is_summary)
-    saved = meter.count(before) - meter.count(after)
-    if saved <= 0:
-        return 0
+    if FORMS.index(old_form) >= FORMS.index(form):
+        return
+    is_summary = _is_summary(entry, composed)
+    kept: Mapping[str, str] = shortening.kept.get(index, entry.kept)
+    if index in shortening.forms:
+        before = to_short_messages(entry.step, old_form, kept, summary_mode=is_summary)
+        n_before = meter.count_once(before)
+    else:
+        n_before = meter.count(before := _shown(entry, composed))
+    if form == "no_images" and not any(message.images for message in before):
+        return
+    n_after = meter.count_once(to_short_messages(entry.step, form, kept, summary_mode=is_summary))
+    if form == "left_out" and not _is_left_out(entries, index - 1, shortening):
+        n_after = meter.count_once([left_out_note(len(entries))])
+    if n_after >= n_before:
+        return
+    names = _keep_whole(entry, form, kept, moment.state)
+    if names:
+        kept = shortening.kept[index] = {**kept, **names}
+        n_after = meter.count_once(to_short_messages(entry.step, form, kept, summary_mode=is_summary))
     shortening.forms[index] = form
-    if kept != entry.kept:
-        shortening.kept[index] = kept
-    return saved
+    shortening.n_now -= n_before - n_after
+    if is_fixed:
+        shortening.n_fixed -= n_before - n_after
 
 
-def _keep_whole(entry: Entry, kept: Mapping[str, str], state: AgentState) -> dict[str, str]:
+def _is_left_out(entries: Sequence[Entry], index: int, shortening: _Shortening) -> bool:
+    return index >= 0 and shortening.forms.get(index, entries[index].form) == "left_out"
+
+
+def _keep_whole(entry: Entry, form: Form, kept: Mapping[str, str], state: AgentState) -> dict[str, str]:
     """Names for the observations that are about to be cut, so that a model can look into them."""
-    if not isinstance(entry.step, ActionStep):
+    if form not in WHOLE_UP_TO or not isinstance(entry.step, ActionStep):
         return {}
-    names: dict[str, str] = {}
-    for result in entry.step.tool_results:
-        if result.call.id not in kept and len(result.observation) > _KEPT_FROM_CHARS:
-            names[result.call.id] = result.kept_as or state.keep(result.observation)
-    return names
+    return {
+        result.call.id: result.kept_as or state.keep(result.observation)
+        for result in entry.step.tool_results
+        if result.call.id not in kept and len(result.observation) > WHOLE_UP_TO[form]
+    }
 
 
 def _check(moment: Moment, composed: Composed, n_now: int, limit: int) -> None:
     meter = moment.meter
     # What an estimate says is too long may fit all the same: then the provider decides.
-    if n_now <= limit or (meter.is_estimate and n_now / _ESTIMATE_ERROR <= limit):
+    if n_now <= limit or (meter.is_estimate and n_now / ESTIMATE_ERROR <= limit):
         return
     system = [
         *composed.head,

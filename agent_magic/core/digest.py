@@ -15,6 +15,8 @@ from agent_magic.core.messages import ChatMessage, ImagePart, ToolSchema
 from agent_magic.core.values import Value, safe_repr
 
 Digest: TypeAlias = "hashlib.blake2b"
+BYTES_OF_IMAGE = 2_000
+"""More than an image is counted as, in tokens."""
 _SIZE = 8
 
 
@@ -27,7 +29,8 @@ def add_messages(digest: Digest, messages: Iterable[ChatMessage]) -> int:
     """Go on with more messages.
 
     Returns:
-        The bytes of their texts and calls: no tokenizer that works on bytes makes more tokens of them.
+        The bytes of their texts and calls, and for each image `BYTES_OF_IMAGE`: no tokenizer that
+        works on bytes makes more tokens of them.
     """
     n_bytes = 0
     for message in messages:
@@ -39,7 +42,7 @@ def add_messages(digest: Digest, messages: Iterable[ChatMessage]) -> int:
         for part in message.images:
             digest.update(_of_image(part))
         digest.update(b"\x1e")
-        n_bytes += len(text)
+        n_bytes += len(text) + BYTES_OF_IMAGE * len(message.images)
     return n_bytes
 
 

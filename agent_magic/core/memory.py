@@ -12,75 +12,19 @@ import threading
 import time
 from collections.abc import Iterable, Mapping
 
-from agent_magic.core.digest import Digest, add_messages, digest_schemas, new_digest
+from agent_magic.core.digest import add_messages, digest_schemas, new_digest
 from agent_magic.core.edits import STEP_VIEWS, Field, MemoryChange, StepView, edited
+from agent_magic.core.entry import Entry, View
+from agent_magic.core.entry_form import EntryRecord
 from agent_magic.core.errors import OptionError
-from agent_magic.core.memory_form import EntryRecord, MemoryRecord, read_memory, write_memory
+from agent_magic.core.memory_form import MemoryRecord, read_memory, write_memory
 from agent_magic.core.messages import ChatMessage, RequestKind, ToolSchema
 from agent_magic.core.request import ACT, Projection, SentRequest
-from agent_magic.core.short_form import Form, left_out_note, to_short_messages
+from agent_magic.core.short_form import Form, left_out_note
 from agent_magic.core.steps import ActionStep, PlanningStep, RunStep, SystemPromptStep, TaskStep
 from agent_magic.core.values import Value
 
 _BY_WINDOW = "window"
-
-
-class Entry:
-    """A step with all that a person or the window laid upon it."""
-
-    __slots__ = ("_rendered", "form", "is_dropped", "is_pinned", "kept", "step", "view")
-
-    def __init__(self, step: RunStep) -> None:
-        self.step = step
-        self.view: StepView | None = None
-        """None: as `summary_mode` says."""
-        self.is_pinned = False
-        """Shortened last."""
-        self.is_dropped = False
-        self.form: Form = "whole"
-        self.kept: Mapping[str, str] = {}
-        """See `short_form.to_short_messages`."""
-        self._rendered: dict[bool, tuple[ChatMessage, ...]] = {}
-
-    def put(self, field: Field, value: Value) -> None:
-        """Change one thing; what was rendered is rendered anew."""
-        setattr(self, field, value)
-        self._rendered = {}
-
-    def copy(self) -> Entry:
-        """A copy that can be changed alone; it shares what is rendered already."""
-        entry = Entry(self.step)
-        for name in Entry.__slots__[1:]:
-            setattr(entry, name, getattr(self, name))
-        entry._rendered = dict(self._rendered)
-        return entry
-
-    def to_messages(self, *, summary_mode: bool) -> tuple[ChatMessage, ...]:
-        """The step's messages in its form, the same objects each time."""
-        rendered = self._rendered.get(summary_mode)
-        if rendered is None:
-            if self.form == "whole":
-                rendered = self.step.to_messages(summary_mode=summary_mode)
-            else:
-                rendered = to_short_messages(self.step, self.form, self.kept, summary_mode=summary_mode)
-            self._rendered[summary_mode] = rendered
-        return rendered
-
-
-class _View:
-    """The messages of one projection as far as they are rendered."""
-
-    __slots__ = ("digest", "messages", "n_bytes", "n_entries", "n_left_out", "plan", "revision")
-
-    def __init__(self, revision: int) -> None:
-        self.revision = revision
-        self.messages: list[ChatMessage] = []
-        self.digest: Digest = new_digest()
-        self.n_bytes = 0
-        self.n_entries = 0
-        self.n_left_out = 0
-        self.plan: Entry | None = None
-        """The newest plan, where it is shown for that alone."""
 
 
 class AgentMemory:
@@ -94,13 +38,17 @@ class AgentMemory:
     def __init__(self, system_prompt: str = "", steps: Iterable[RunStep] = ()) -> None:
         self._system_prompts = [(0, SystemPromptStep(text=system_prompt))]
         self._entries = [Entry(step) for step in steps]
-        self._views: dict[Projection, _View] = {}
+        self._views: dict[Projection, View] = {}
         self._changes: list[MemoryChange] = []
         self._undoable: list[int] = []
         self._requests: list[SentRequest] = []
         self._revision = 0
         self._digested: tuple[tuple[ToolSchema, ...], bytes] = ((), digest_schemas(()))
-        self._rendered_prompt: tuple[SystemPromptStep | None, tuple[ChatMessage, ...], bytes] = (None, (), b"")
+        self._rendered_prompt: tuple[SystemPromptStep | None, tuple[ChatMessage, ...], bytes] = (
+            None,
+            (),
+            b"",
+        )
         self._lock = threading.RLock()
 
     # -- the record --------------------------------------------------------------------------
@@ -454,18 +402,18 @@ class AgentMemory:
             if view.revision == self._revision - 1:
                 view.revision = self._revision
 
-    def _up_to_date(self, projection: Projection) -> _View:
+    def _up_to_date(self, projection: Projection) -> View:
         view = self._views.get(projection)
         if view is None or view.revision != self._revision or (view.plan and self._has_newer_plan(view)):
-            view = self._views[projection] = _View(self._revision)
+            view = self._views[projection] = View(self._revision)
         if view.n_entries < len(self._entries):
             self._extend(view, projection)
         return view
 
-    def _has_newer_plan(self, view: _View) -> bool:
+    def _has_newer_plan(self, view: View) -> bool:
         return any(_ends_plan(entry) for entry in self._entries[view.n_entries :])
 
-    def _extend(self, view: _View, projection: Projection) -> None:
+    def _extend(self, view: View, projection: Projection) -> None:
         shows_plan = projection.summary_mode and projection.newest_plan
         plan = _newest_plan(self._entries) if shows_plan else None
         new: list[ChatMessage] = []
@@ -497,7 +445,7 @@ class AgentMemory:
 
     def _digest(
         self,
-        view: _View,
+        view: View,
         projection: Projection,
         head: tuple[ChatMessage, ...],
         tail: tuple[ChatMessage, ...],

@@ -110,24 +110,25 @@ class AgentSettings:
             if not made:
                 return ()
             object.__setattr__(self, "_values", dataclasses.replace(old, **checked))
+            self._log.extend(made)
             if self._values.is_paused:
                 self._go.clear()
             else:
                 self._go.set()
-            self.note(*made)
+        self._tell(made)
         return made
 
     def note(self, *changes: SettingChange) -> None:
         """Enter changes into the log and tell those who observe."""
         with self._lock:
             self._log.extend(changes)
-            observers = tuple(self._observers)
-        for change in changes:
-            for observer in observers:
-                observer(change)
+        self._tell(changes)
 
     def observe(self, callback: Callable[[SettingChange], None]) -> Callable[[], None]:
         """Call `callback` with each change from now on, in the thread that makes it.
+
+        The change holds by then, and no lock is held. All who observe are told; then the first
+        error of theirs is raised where the change was made.
 
         Returns:
             What ends it.
@@ -141,6 +142,18 @@ class AgentSettings:
                     self._observers.remove(callback)
 
         return unobserve
+
+    def _tell(self, changes: tuple[SettingChange, ...]) -> None:
+        # Not under the lock: an observer may wait for a thread that is about to change a setting.
+        errors: list[Exception] = []
+        for change in changes:
+            for observer in tuple(self._observers):
+                try:
+                    observer(change)
+                except Exception as error:  # noqa: BLE001 - whatever it is: the others are told, then it is raised
+                    errors.append(error)
+        if errors:
+            raise errors[0]
 
     def __getattr__(self, name: str) -> Value:
         if name in _NAMES:
@@ -176,7 +189,7 @@ def _checked(name: str, value: Value) -> Value:
         case "summary_mode":
             return _summary_mode(value)
         case "is_paused":
-            return bool(value)
+            return _yes_or_no(name, value)
         case _:
             raise OptionError(f"There is no setting {name!r}.{_nearest(name)} Settings: {', '.join(_NAMES)}.")
 
@@ -200,6 +213,12 @@ def _positive(name: str, value: Value) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
         raise OptionError(f"{name}={value!r} is not allowed. Give a number over 0, or None for no limit.")
     return float(value)
+
+
+def _yes_or_no(name: str, value: Value) -> bool:
+    if not isinstance(value, bool):
+        raise OptionError(f"{name}={value!r} is not allowed. Give True or False.")
+    return value
 
 
 def _summary_mode(value: Value) -> SummaryMode:

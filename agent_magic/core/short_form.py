@@ -22,6 +22,8 @@ FORMS: tuple[Form, ...] = get_args(Form)
 
 _OBSERVATION_CHARS = 240
 _LINE_CHARS = 160
+WHOLE_UP_TO: Mapping[Form, int] = {"short_observations": 400, "line": _LINE_CHARS}
+"""Characters of an observation that is told whole in a form, in the forms that cut any."""
 _TEXT_CHARS = 400
 
 
@@ -79,7 +81,7 @@ def _with_short_observations(
 
 
 def _shortened(text: str, name: str | None) -> str:
-    if len(text) <= _OBSERVATION_CHARS:
+    if len(text) <= WHOLE_UP_TO["short_observations"]:
         return text
     hint = f'; the whole is {name}: peek(name="{name}", start=0)' if name else ""
     return truncate(text, _OBSERVATION_CHARS, hint=hint)

@@ -289,12 +289,14 @@ def _read_change(form: Value) -> NameChange:
 def _write_answer(step: FinalAnswerStep, writer: ValueWriter) -> Form:
     n_recorded = writer.n_recorded
     answer = writer.write(step.answer)
-    if not step.is_told and writer.n_recorded > n_recorded:
+    if not step.is_told and step.text is None and writer.n_recorded > n_recorded:
         # A model was told the answer's text: it must be the same after reading.
         answer = writer.record(step.answer, to_text(step.answer))
     form: Form = {"kind": "answer", "answer": answer}
     if not step.is_told:
         form["is_told"] = False
+    if step.text is not None:
+        form["text"] = write_text(step.text)
     if step.request is not None:
         form["request"] = write_text(step.request)
     if step.token_usage is not None:
@@ -309,6 +311,7 @@ def _read_answer(form: Form, reader: ValueReader) -> FinalAnswerStep:
     return FinalAnswerStep(
         answer=read_part(form, "answer", reader.read),
         is_told=read_flag(form, "is_told", default=True),
+        text=read_name(form, "text"),
         request=read_name(form, "request"),
         token_usage=read_part(form, "token_usage", read_usage),
     )

@@ -312,10 +312,16 @@ class FinalAnswerStep(MemoryStep):
     """The object itself, by reference."""
     is_told: bool = True
     """The action step before it shows the answer already, as tool result or as text."""
+    text: str | None = None
+    """As the model wrote it, where it is not told yet; `answer` may change, what was told does not."""
     request: str | None = None
     """At the step limit: the message that asked for an answer."""
     token_usage: TokenUsage | None = None
     """Of the call that was made for this answer alone, at the step limit."""
+
+    @property
+    def _told(self) -> str:
+        return to_text(self.answer) if self.text is None else self.text
 
     def to_messages(self, *, summary_mode: bool = False) -> tuple[ChatMessage, ...]:
         """Nothing if the action step told it; else the request and the answer as assistant text."""
@@ -325,7 +331,7 @@ class FinalAnswerStep(MemoryStep):
         asked = (
             () if self.request is None else (ChatMessage(role="user", content=self.request, is_ours=True),)
         )
-        return (*asked, ChatMessage(role="assistant", content=to_text(self.answer)))
+        return (*asked, ChatMessage(role="assistant", content=self._told))
 
 
 RunStep = TaskStep | PlanningStep | ActionStep | FinalAnswerStep

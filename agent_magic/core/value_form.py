@@ -249,7 +249,7 @@ class ValueReader:
         except UnreadableError:
             raise
         except Exception as error:
-            raise UnreadableError(form, f"the form of a {mark}") from error
+            raise UnreadableError(form, f"the form of {mark!r}") from error
         raise UnreadableError(mark, "one of the kinds of value that this version knows", f"[{MARK!r}]")
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Sequence
 from itertools import count
 
 from agent_magic.core.messages import ChatMessage, MessageDelta, TokenUsage, ToolCall, ToolCallDelta
@@ -73,11 +72,15 @@ class MessageBuilder:
         )
         thinking, text = split_reasoning(_mend(message.content or ""))
         reasoning = "\n".join(part for part in (_mend(message.reasoning or ""), thinking) if part)
+        calls = _with_own_ids(message.tool_calls)
+        # Most whole replies are right as they are, and every step of a run comes by here.
+        if (text or None, reasoning or None) == (
+            message.content,
+            message.reasoning,
+        ) and calls is message.tool_calls:
+            return message
         return dataclasses.replace(
-            message,
-            content=text or None,
-            reasoning=reasoning or None,
-            tool_calls=_with_own_ids(message.tool_calls),
+            message, content=text or None, reasoning=reasoning or None, tool_calls=calls
         )
 
     def _add_fragment(self, fragment: ToolCallDelta) -> None:
@@ -171,7 +174,9 @@ class _OpenCall:
         return self._depth == 0 and not self._in_string
 
 
-def _with_own_ids(calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
+def _with_own_ids(calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
+    if len(calls) < 2 and all(call.id for call in calls):
+        return calls
     taken: set[str] = {call.id for call in calls if call.id}
     numbers = count(1)
     seen: set[str] = set()

@@ -218,7 +218,11 @@ class LiteLLMModel(Model):
     @property
     def shown_options(self) -> Mapping[str, Value]:
         """The options that every call takes with it; what looks like a secret is left out."""
-        return {name: value for name, value in self._options.items() if not _SECRET_OPTION.fullmatch(name.split("_")[-1])}
+        return {
+            name: value
+            for name, value in self._options.items()
+            if not _SECRET_OPTION.fullmatch(name.split("_")[-1])
+        }
 
     def diagnose(self, error: Exception) -> Failure:
         """Say what an exception means, without the keys that this model was given."""

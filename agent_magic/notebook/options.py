@@ -228,11 +228,12 @@ def _enter(values: dict[str, Value], option: Option, words: list[Word]) -> None:
     if not words or not words[0].raw:
         raise OptionError(f"%%agent {flag}: its value is missing. Write {flag} {option.value}.")
     is_off = bool(option.off) and [word.text for word in words] == [option.off]
-    value: Value = OFF if is_off else _parse_value(option, words)
+    value = OFF if is_off else _parse_value(option, words)
     if option.kind == "names" and value != OFF and values.get(key, OFF) != OFF:
         value = tuple(dict.fromkeys([*values[key], *value]))
     elif option.kind == "settings":
-        value = {**values.get(key, {}), **value}
+        settings: Mapping[str, Value] = value
+        value = {**values.get(key, {}), **settings}
     values[key] = value
 
 

@@ -9,7 +9,8 @@ import dataclasses
 from typing import Any
 
 from agent_magic.agents.multistep import MultiStepAgent
-from agent_magic.core.memory import AgentMemory, Entry
+from agent_magic.core.entry import Entry
+from agent_magic.core.memory import AgentMemory
 from agent_magic.core.result import RunResult
 from agent_magic.core.steps import RunStep
 from agent_magic.record.notes import to_laid_on

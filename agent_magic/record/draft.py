@@ -77,6 +77,7 @@ class RunDraft:
         self._new_notes: list[NoteRecord] = []
         """Of the step that is being made."""
         self._usage: TokenUsage | None = None
+        self._first_step: int | None = None
         self._now = _Now(1)
         self._finished: RunRecord | None = None
 
@@ -92,6 +93,7 @@ class RunDraft:
                 self._started = self._clock()
                 self._head = self._to_head(event)
             case StepStarted():
+                self._first_step = self._first_step or event.step_number
                 self._now = _Now(event.step_number, is_planning=event.kind == "plan")
             case TextDelta() | PlanDelta():
                 self._now.write(event)
@@ -164,6 +166,14 @@ class RunDraft:
 
     def _add_note(self, event: SettingChanged | ContextShortened | Notice) -> None:
         note = to_note(event)
+        self._first_step = self._first_step or event.step_number
+        match event:
+            case SettingChanged(name="max_steps", value=int() as n_steps):
+                self._head["max_steps"] = n_steps + self._first_step - 1
+            case SettingChanged(name="is_paused", value=False):
+                self._now.waiting = None
+            case _:
+                pass
         last = self._made[-1] if self._made else None
         if not isinstance(last, ActionStep) or last.step_number < event.step_number:
             self._new_notes.append(note)

@@ -206,6 +206,7 @@ class RunRecord(TypedDict):
     mode: Literal["tools"]
     status: Status
     max_steps: int
+    """The highest number that a step may have: those of a run that is resumed count on."""
     n_steps: int
     """Action steps made, also those that are left out of `steps`; plans are not counted."""
     started: str

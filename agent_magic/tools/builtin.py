@@ -24,6 +24,7 @@ from agent_magic.tools.wording import to_short
 MOST_CHARS = 8_000
 """The longest text that `peek` gives, its note included."""
 _LONGEST_NOTE = 400
+_SHORTEST_PIECE = 80
 _LONGEST_OWN_TEXT = 400
 """Of the docstring of an answer's type."""
 _MOST_NAMES = 8
@@ -98,8 +99,14 @@ class _Peek(CallableTool, is_abstract=True):
         return super().prepare(arguments, AgentState())
 
 
-def make_peek(state: AgentState) -> Tool:
-    """A tool that reads on in the text of what `state` has open."""
+def make_peek(state: AgentState, most_chars: int = MOST_CHARS) -> Tool:
+    """A tool that reads on in the text of what `state` has open.
+
+    Args:
+        most_chars: The longest text that it gives, its note included; one that is longer than an
+            observation may be would be cut itself.
+    """
+    longest = max(min(most_chars, MOST_CHARS) - _LONGEST_NOTE, _SHORTEST_PIECE)
 
     def peek(name: str, start: int = 0, length: int = 4_000) -> str:
         """Read a part of a variable as text, such as an observation that was cut.
@@ -107,7 +114,7 @@ def make_peek(state: AgentState) -> Tool:
         Args:
             name: obs_1, or another open name.
             start: First character to read; 0 is the beginning.
-            length: How many characters to read, at most 7600.
+            length: How many characters to read, at most {longest}.
         """
         try:
             value = state.lookup(name)
@@ -115,12 +122,13 @@ def make_peek(state: AgentState) -> Tool:
             raise ToolError(_unknown_name(name, state)) from None
         text = to_text(value) if is_text_like(value) else str(describe(value, 200_000))
         start = min(max(start if start >= 0 else len(text) + start, 0), len(text))
-        end = min(len(text), start + max(length, 1), start + MOST_CHARS - _LONGEST_NOTE)
+        end = min(len(text), start + max(length, 1), start + longest)
         note = f"{name}: characters {start} to {end} of {len(text)}."
         if end < len(text):
             note += f' Read on with {{"name": "{name}", "start": {end}}}.'
         return f"{note}\n{text[start:end]}"
 
+    peek.__doc__ = (peek.__doc__ or "").format(longest=longest)
     return _Peek(peek, "peek")
 
 

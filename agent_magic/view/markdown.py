@@ -65,9 +65,12 @@ def header(record: RunRecord) -> str:
 
 def step_markdown(step: AnyStepRecord, detail: Detail = FULL) -> str:
     """One step or plan."""
-    title = " · ".join(_title(title) for title in titles.titles(step, is_brief=detail.is_brief))
-    name = "**Plan**" if "plan" in step else f"**Step {step['step_number']}**"
-    parts = [_with_labels(f"{name} {title} · {span(words.step_figures(step))}", words.step_labels(step))]
+    if "plan" in step:
+        line = f"**Plan** {_title(titles.plan_title(step, is_brief=detail.is_brief, name=''))}"
+    else:
+        shown = titles.step_titles(step, is_brief=detail.is_brief)
+        line = f"**Step {step['step_number']}** {' · '.join(map(_title, shown))}"
+    parts = [_with_labels(f"{line} · {span(words.step_figures(step))}", words.step_labels(step))]
     if detail.is_brief:
         return parts[0]
     parts += _notes(step.get("notes", []))
@@ -129,7 +132,7 @@ def _plan_body(plan: PlanRecord, detail: Detail) -> list[str]:
     if "reasoning" in plan:
         parts += ["*Reasoning*", fence(words.cut(plan["reasoning"], detail.chars))]
     if plan["plan"]:
-        parts.append(fence(words.cut(plan["plan"], detail.chars)))
+        parts += ["*Plan*", fence(words.cut(plan["plan"], detail.chars))]
     if "diff" in plan:
         for name, lines in (("Added", plan["diff"]["added"]), ("Dropped", plan["diff"]["dropped"])):
             if lines:

@@ -117,7 +117,7 @@ def _plan_body(plan: PlanRecord, detail: Detail) -> list[str]:
     if "reasoning" in plan:
         body += ["reasoning", *indent(words.cut(plan["reasoning"], detail.chars))]
     if plan["plan"]:
-        body += indent(words.cut(plan["plan"], detail.chars))
+        body += ["plan", *indent(words.cut(plan["plan"], detail.chars))]
     if "diff" in plan:
         for name, lines in (("added", plan["diff"]["added"]), ("dropped", plan["diff"]["dropped"])):
             body += [name, *(_INDENT + words.one_line(line, 300) for line in lines)] if lines else []

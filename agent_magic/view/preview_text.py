@@ -90,7 +90,7 @@ def _body(message: MessageRecord, detail: Detail) -> list[str]:
             lines += indent(words.cut(part["text"], detail.chars))
     for call in message.get("calls", []):
         lines.append(f"{_INDENT}calls {words.one_line(call['name'], 80)} ({words.one_line(call['id'], 80)})")
-        lines += [_INDENT + line for line in indent(words.cut(call["arguments"], detail.chars))]
+        lines += [f"{_INDENT}{line}".rstrip() for line in indent(words.cut(call["arguments"], detail.chars))]
     return lines
 
 
@@ -102,7 +102,7 @@ def _tools(preview: PreviewRecord, detail: Detail) -> list[str]:
             continue
         lines.append(_INDENT + words.one_line(tool["name"], 60))
         for text in (tool["description"], tool["parameters"]):
-            lines += [_INDENT + line for line in indent(words.cut(text, detail.chars))]
+            lines += [f"{_INDENT}{line}".rstrip() for line in indent(words.cut(text, detail.chars))]
     if preview["tools_left_out"]:
         lines.append(_INDENT + to_display(words.gap_words(preview["tools_left_out"], "tool")))
     return lines

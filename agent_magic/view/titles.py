@@ -49,16 +49,16 @@ def titles(step: AnyStepRecord, *, is_brief: bool = True) -> list[Title]:
     return [plan_title(step, is_brief=is_brief)] if "plan" in step else step_titles(step, is_brief=is_brief)
 
 
-def plan_title(plan: PlanRecord, *, is_brief: bool = True) -> Title:
+def plan_title(plan: PlanRecord, *, is_brief: bool = True, name: str = "Plan: ") -> Title:
     """`Plan: 3 steps · 1 added, 1 dropped`, or why there is none."""
     if error := plan.get("error"):
-        return Title(code="", outcome=f"Plan: {_error_outcome(error, is_brief=is_brief)}", is_error=True)
+        return Title(code="", outcome=name + _error_outcome(error, is_brief=is_brief), is_error=True)
     said = one_line(first_line(plan["plan"], _OUTCOME_CHARS), _OUTCOME_CHARS)
     what = count(plan["n_items"], "step") if "n_items" in plan else said or "nothing said"
     differs = [_diff_words(plan["diff"])] if "diff" in plan else []
     is_told = "edited_by" in plan.get("laid_on", {})
     edited = ["edited"] if "original" in plan and not is_told else []
-    return Title(code="", outcome=" · ".join([f"Plan: {what}", *differs, *edited]))
+    return Title(code="", outcome=name + " · ".join([what, *differs, *edited]))
 
 
 def step_titles(step: StepRecord, *, is_brief: bool = True) -> list[Title]:

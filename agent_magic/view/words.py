@@ -119,7 +119,7 @@ def run_figures(record: RunRecord) -> list[str]:
         now = record.get("now")
         steps = f"step {now['step_number'] if now else record['n_steps'] + 1} of {record['max_steps']}"
     else:
-        steps = f"{count(record['n_steps'], 'step')} of {record['max_steps']}"
+        steps = f"{_made_words(record)} of {record['max_steps']}"
     usage = record["usage"]
     if record["status"] == "running" and not record["steps"]:
         return [steps, seconds(record["duration_s"])]
@@ -268,6 +268,14 @@ def cut(text: str, max_chars: int | None) -> str:
     if max_chars is None or len(text) <= max_chars:
         return to_display(text)
     return f"{to_display(text[:max_chars])}… ({len(text) - max_chars:,} more characters)"
+
+
+def _made_words(record: RunRecord) -> str:
+    """`4 steps`; of a run that went on with another, whose steps count on, `steps 7–9`."""
+    made = [step["step_number"] for step in record["steps"] if "plan" not in step]
+    if not made or made[0] == 1:
+        return count(record["n_steps"], "step")
+    return f"step {made[0]}" if len(made) == 1 else f"steps {made[0]}–{made[-1]}"
 
 
 def _or_unknown(number: int | None) -> str:

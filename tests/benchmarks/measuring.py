@@ -49,8 +49,10 @@ def resident_mb() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-def report(name: str, figure: float, budget: float, detail: str = "") -> bool:
-    """Print one line; whether the figure is within its budget."""
-    mark = "ok  " if figure <= budget else "OVER"
-    print(f"{mark} {name}: {figure:.2f} (budget {budget:g}) {detail}".rstrip())
-    return figure <= budget
+def report(name: str, figure: float, budget: float, detail: str = "", *, at_least: bool = False) -> bool:
+    """Print one line; whether the figure is within its budget, at most it or at least."""
+    fits = figure >= budget if at_least else figure <= budget
+    digits = ".4f" if at_least else ".2f"
+    bound = "at least" if at_least else "budget"
+    print(f"{'ok  ' if fits else 'OVER'} {name}: {figure:{digits}} ({bound} {budget:g}) {detail}".rstrip())
+    return fits

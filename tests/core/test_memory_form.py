@@ -34,6 +34,11 @@ def _there_and_back(memory: AgentMemory) -> AgentMemory:
     return again
 
 
+def _to_laid_upon(memory: AgentMemory) -> list[tuple[Any, ...]]:
+    """All steps, dropped ones too, with everything that stands beside them."""
+    return [(e.step, e.view, e.is_pinned, e.is_dropped, e.form, e.kept) for e in memory.entries]
+
+
 def _action(**fields: Any) -> ActionStep:
     return ActionStep(step_number=1, timing=Timing(start=0.0, end=1.0), **fields)
 
@@ -50,6 +55,7 @@ def test_memory_comes_back_whole(seed: int) -> None:
     walk = Walk(seed)
     walk.go(40)
     again = _there_and_back(walk.memory)
+    assert _to_laid_upon(again) == _to_laid_upon(walk.memory)
     assert again.steps == walk.memory.steps
     assert again.edits == walk.memory.edits
     assert again.requests == walk.memory.requests
@@ -90,7 +96,8 @@ def test_undo_works_in_a_memory_that_came_back(seed: int) -> None:
         assert again.steps == walk.memory.steps
         assert again.to_messages() == walk.memory.to_messages()
     assert again.undo() == ()
-    assert n_undone or not [c for c in walk.memory.edits if c.by not in ("window", "undo")]
+    by = {change.by for change in walk.memory.edits}
+    assert n_undone or "undo" in by or by <= {"window"}  # the walk may have taken all back itself
 
 
 def test_empty_memory_comes_back() -> None:
@@ -381,7 +388,7 @@ Give AgentMemory.from_dict what to_dict made, unchanged.\
         (
             _broken(undoable=["1"]),
             snapshot("""\
-This memory cannot be read: undoable[0].revision is '1', and not a whole number from 0 on.
+This memory cannot be read: undoable[0] is '1', and not a whole number from 0 on.
 Give AgentMemory.from_dict what to_dict made, unchanged.\
 """),
         ),
@@ -418,7 +425,7 @@ def test_reading_says_which_key_is_missing() -> None:
     for key in _broken():
         form = _broken()
         del form[key]
-        with pytest.raises(OptionError, match=f"{key}'? is None"):
+        with pytest.raises(OptionError, match=f"key '{key}' is (missing|None)"):
             AgentMemory.from_dict(form)
 
 

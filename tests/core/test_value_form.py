@@ -10,8 +10,8 @@ import math
 import pathlib
 import uuid
 import zoneinfo
-from collections import OrderedDict, defaultdict, namedtuple
-from typing import Any
+from collections import OrderedDict, defaultdict
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -60,7 +60,9 @@ class _Level(enum.IntEnum):
     LOW = 1
 
 
-_Point = namedtuple("_Point", "x y")
+class _Point(NamedTuple):
+    x: int
+    y: str
 
 
 @pytest.mark.parametrize(
@@ -273,16 +275,16 @@ def test_form_shares_no_container_with_the_value() -> None:
             {"$": "module", "name": "os"},
             "'module', and not one of the kinds of value that this version knows",
         ),
-        ({"$": ["list"]}, "{'$': ['list']}, and not the form of a ['list']"),
-        ({"$": "date", "text": "soon"}, "{'$': 'date', 'text': 'soon'}, and not the form of a date"),
-        ({"$": "date"}, "{'$': 'date'}, and not the form of a date"),
-        ({"$": "tuple", "items": 3}, "{'$': 'tuple', 'items': 3}, and not the form of a tuple"),
-        ({"$": "set", "items": [[1]]}, "{'$': 'set', 'items': [[1]]}, and not the form of a set"),
-        ({"$": "dict", "items": [[1]]}, "{'$': 'dict', 'items': [[1]]}, and not the form of a dict"),
-        ({"$": "image", "index": 0}, "{'$': 'image', 'index': 0}, and not the form of a image"),
+        ({"$": ["list"]}, "{'$': ['list']}, and not the form of ['list']"),
+        ({"$": "date", "text": "soon"}, "{'$': 'date', 'text': 'soon'}, and not the form of 'date'"),
+        ({"$": "date"}, "{'$': 'date'}, and not the form of 'date'"),
+        ({"$": "tuple", "items": 3}, "{'$': 'tuple', 'items': 3}, and not the form of 'tuple'"),
+        ({"$": "set", "items": [[1]]}, "{'$': 'set', 'items': [[1]]}, and not the form of 'set'"),
+        ({"$": "dict", "items": [[1]]}, "{'$': 'dict', 'items': [[1]]}, and not the form of 'dict'"),
+        ({"$": "image", "index": 0}, "{'$': 'image', 'index': 0}, and not the form of 'image'"),
         ({"$": "image", "index": -1}, "-1, and not a place, counted from 0"),
         ({"$": "object", "type": 1, "preview": ""}, "1, and not text"),
-        ({"$": "bytes", "text": "?"}, "{'$': 'bytes', 'text': '?'}, and not the form of a bytes"),
+        ({"$": "bytes", "text": "?"}, "{'$': 'bytes', 'text': '?'}, and not the form of 'bytes'"),
     ],
 )
 def test_reading_refuses_what_nobody_wrote(form: Any, found: str) -> None:

@@ -92,7 +92,7 @@ def test_nbclient_stops_at_a_run_without_an_answer(tmp_path):
     # the record is there, and the error is one line after it
     assert shown.data[RECORD]["status"] == "max_steps"
     assert error.traceback == [
-        "RunNotAnswered: bot gave no answer, its step limit was reached (bot.result has every step)"
+        "RunNotAnswered: bot gave no answer, its step limit was reached (bot.result has every step; %agent resume bot goes on)"
     ]
     assert made.cells[2].outputs == []
 

@@ -144,7 +144,7 @@ def test_cell_refuses_a_body_that_asks_for_what_cannot_be(asked):
             """\
  \n\
 	\
-""": "%%agent bot: the task is empty. Write what bot is to do below the first line, or add --define to make the agent without a task.",
+""": "%%agent bot: the task is empty. Write what bot is to do below the first line, add --define to make the agent without a task, or --resume to go on with its last run.",
             "Ask @bot.": "%%agent, in the task: `bot` is an agent, and agents cannot be handed to others yet. Hand over functions and variables.",
             "Use @final_answer.": "%%agent, in the task: final_answer is the tool by which every agent answers. Give your function another name.",
         }
@@ -358,7 +358,7 @@ def test_cell_ends_a_run_whose_model_fails_for_good(asked):
     done = asked.run("%%agent bot --model @m --as answer\nDo it.")
     assert isinstance(done.error, RunNotAnswered)
     assert done.text.splitlines()[-1] == snapshot(
-        "RunNotAnswered: bot gave no answer, its run failed: scripted could not be asked (ValueError). It says: odd request (bot.result has every step)"
+        "RunNotAnswered: bot gave no answer, its run failed: scripted could not be asked (ValueError). It says: odd request (bot.result has every step; %agent resume bot goes on)"
     )
     assert asked["answer"] is None
     assert unharmed(asked)
@@ -431,10 +431,12 @@ Task
         b = 2
         observation
             3
+    namespace
+        changed in place entered: list, 0 → 1 item
 
 Best guess, no answer
     a guess
-RunNotAnswered: bot gave no answer, its step limit was reached (bot.result has every step)
+RunNotAnswered: bot gave no answer, its step limit was reached (bot.result has every step; %agent resume bot goes on)
 """)
     assert unharmed(asked)
 
@@ -464,7 +466,7 @@ def test_error_names_the_variable_of_an_agent_with_another_name(cells):
     cells.model()
     done = cells.run("%%agent bot --model @m\nDo it.")
     assert "bot gave no answer" in str(done.error)
-    assert "(bot.result has every step)" in str(done.error)
+    assert "(bot.result has every step; %agent resume bot goes on)" in str(done.error)
 
 
 def test_interrupted_run_is_a_keyboard_interrupt_whatever_the_options(asked, terminal):
@@ -558,7 +560,7 @@ def test_missing_key_is_told_by_its_variable(kernel):
     assert kernel.execute("%%agent bot --model @m --tools slow\nBegin.").result == "'first'"
     done = kernel.execute("%%agent bot --model openai/gpt-5\nDo it.", timeout_s=120)
     assert done.error.evalue == snapshot(
-        "bot gave no answer, its run failed: openai/gpt-5 has no key. Set the environment variable OPENAI_API_KEY before Jupyter starts, or with getpass: os.environ['OPENAI_API_KEY'] = getpass.getpass() (bot.result has every step)"
+        "bot gave no answer, its run failed: openai/gpt-5 has no key. Set the environment variable OPENAI_API_KEY before Jupyter starts, or with getpass: os.environ['OPENAI_API_KEY'] = getpass.getpass() (bot.result has every step; %agent resume bot goes on)"
     )
     assert kernel.execute("[run.status for run in bot.runs]").result == "['answered', 'failed']"
     kernel.execute("last = ScriptedModel([final('next')])")

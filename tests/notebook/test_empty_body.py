@@ -30,7 +30,7 @@ def test_cell_of_one_line_defines_an_agent(cells):
 
 def test_cell_of_one_line_without_define_says_what_is_missing(cells):
     assert str(cells.run("%%agent bot").error) == snapshot(
-        "%%agent bot: the task is empty. Write what bot is to do below the first line, or add --define to make the agent without a task."
+        "%%agent bot: the task is empty. Write what bot is to do below the first line, add --define to make the agent without a task, or --resume to go on with its last run."
     )
 
 

@@ -71,9 +71,11 @@ def test_load_puts_magics_settings_completion_and_formatters_on_the_shell(shell)
             "matchers": ["agent_magic"],
             "formatters by name": [
                 "agent_magic.agents.multistep.MultiStepAgent",
+                "agent_magic.agents.preview.Preview",
                 "agent_magic.core.result.RunResult",
                 "agent_magic.core.steps.ActionStep",
                 "agent_magic.core.steps.FinalAnswerStep",
+                "agent_magic.core.steps.PlanningStep",
                 "agent_magic.core.steps.SystemPromptStep",
                 "agent_magic.core.steps.TaskStep",
                 "agent_magic.tools.tool.Tool",
@@ -175,13 +177,19 @@ def test_config_lists_the_settings(cells):
         [
             "AgentMagics.images=<Enum>",
             "AgentMagics.instructions=<Unicode>",
+            "AgentMagics.max_cost_usd=<Float>",
             "AgentMagics.max_steps=<Int>",
+            "AgentMagics.max_time_s=<Float>",
             "AgentMagics.max_tool_threads=<Int>",
+            "AgentMagics.max_total_tokens=<Int>",
             "AgentMagics.model=<Unicode>",
+            "AgentMagics.planning_interval=<Int>",
+            "AgentMagics.prompt_templates=<Unicode>",
             "AgentMagics.quiet=<Bool>",
             "AgentMagics.raise_unanswered=<Bool>",
             "AgentMagics.references=<Enum>",
             "AgentMagics.state=<Enum>",
+            "AgentMagics.summary_mode=<Enum>",
         ]
     )
 

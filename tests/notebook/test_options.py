@@ -4,14 +4,12 @@ import pytest
 from inline_snapshot import snapshot
 
 from agent_magic.core.errors import OptionError
+from agent_magic.notebook.commands import LINE_COMMANDS
 from agent_magic.notebook.options import (
-    LINE_COMMANDS,
     ONE_CELL,
     OPTIONS,
     STICKY,
     AgentOptions,
-    help_text,
-    parse_command,
     parse_line,
 )
 
@@ -19,12 +17,6 @@ from agent_magic.notebook.options import (
 def error_of(line: str) -> str:
     with pytest.raises(OptionError) as caught:
         parse_line(line)
-    return caught.value.message
-
-
-def command_error_of(line: str) -> str:
-    with pytest.raises(OptionError) as caught:
-        parse_command(line)
     return caught.value.message
 
 
@@ -76,10 +68,19 @@ def test_options_are_exactly_these():
             "--model-args",
             "--max-steps",
             "--max-tool-threads",
+            "--plan",
+            "--summary-mode",
+            "--check",
+            "--answer-type",
+            "--max-time",
+            "--max-cost",
+            "--max-total-tokens",
+            "--prompts",
             "--images",
             "--as",
             "--new",
             "--define",
+            "--resume",
             "--description",
             "--instructions",
             "--raise",
@@ -93,7 +94,7 @@ def test_each_option_fills_a_field_of_its_own_lifetime():
     fields = set(AgentOptions.__dataclass_fields__) - {"name"}
     assert set(STICKY) | set(ONE_CELL) == fields
     assert not set(STICKY) & set(ONE_CELL)
-    assert ONE_CELL == ("as_name", "new", "define", "raises", "quiet")
+    assert ONE_CELL == ("as_name", "new", "define", "resume", "raises", "quiet")
 
 
 @pytest.mark.parametrize("line", ["bot\r", "bot --as x\r", "bot --tools f\r\n", 'bot --instructions "a b"\r'])
@@ -184,7 +185,7 @@ def test_unknown_option_is_told_with_the_nearest():
 
 
 def test_unknown_option_like_no_other_is_told_without_one():
-    assert error_of("bot --plan 3") == snapshot("%%agent: unknown option '--plan'. %agent help lists all.")
+    assert error_of("bot --zz 3") == snapshot("%%agent: unknown option '--zz'. %agent help lists all.")
 
 
 def test_option_with_the_long_dash_of_an_editor_is_told_with_the_nearest():
@@ -331,76 +332,4 @@ def test_raise_with_no_raise_is_told():
 def test_as_with_define_is_told():
     assert error_of("bot --define --as x") == snapshot(
         "%%agent: --as binds an answer, and with --define nothing is run. Leave out one of them."
-    )
-
-
-def test_help_names_every_option_and_command():
-    assert help_text() == snapshot("""\
-%%agent [NAME] [options]
-the task, in the lines below
-
-NAME is the variable that holds the agent [agent]; the same NAME goes on with the same memory.
-In the task, @name hands over a function (as a tool) or a variable; \\@name is plain text.
-
-Options [default]; those marked * hold for one cell, the others stay the agent's:
-  --tools NAME…           functions it may call, variables it may use; given again, they replace these
-  --state named|all       named: only names handed over; all: every variable of the notebook [named]
-  --model ID              provider/name, local, or @m for a Model object m [see %agent models]
-  --model-args k=v,…      passed to the model, such as temperature=0
-  --max-steps N           steps of one run; then it must answer [20]
-  --max-tool-threads N    tool calls that may run side by side [128]
-  --images auto|none      auto: a model that sees is sent the images you mention [auto]
-  --as NAME             * bind the answer to this variable
-  --new                 * start afresh: forget memory, options and tools
-  --define              * make or change the agent, run nothing; the body is its instructions
-  --description TEXT      what this agent is for
-  --instructions TEXT     how it should work, for every task
-  --raise               * a run without an answer is an error of the cell [on where the front end takes no input]
-  --no-raise            * a run without an answer is no error
-  --quiet               * show the header and the answer only
-
-Commands:
-  %agent list          the agents of this notebook
-  %agent tools [NAME]  what an agent may call, as the model is told of it
-  %agent steps [NAME]  what an agent remembers, step by step
-  %agent reset [NAME]  forget an agent's memory; its options and tools stay
-  %agent models        which models can run here, and why one is chosen
-  %agent help          this text\
-""")
-
-
-@pytest.mark.parametrize(
-    ("line", "command"),
-    [
-        ("", ("help", ())),
-        ("  \r", ("help", ())),
-        ("list", ("list", ())),
-        ("steps analyst\r", ("steps", ("analyst",))),
-        ("reset @analyst", ("reset", ("analyst",))),
-    ],
-)
-def test_command_and_its_arguments(line, command):
-    assert parse_command(line) == command
-
-
-def test_unknown_command_is_told_with_the_nearest():
-    assert command_error_of("lst") == snapshot("""\
-%agent: unknown command 'lst'. Nearest: list. Commands: list, tools, steps, reset, models, help.
-To give an agent a task, write %%agent NAME (two %) with the task on the lines below.\
-""")
-
-
-def test_task_on_a_command_line_is_told_where_to_go():
-    assert command_error_of("analyst how much?") == snapshot("""\
-%agent: unknown command 'analyst'. Commands: list, tools, steps, reset, models, help.
-To give an agent a task, write %%agent NAME (two %) with the task on the lines below.\
-""")
-
-
-def test_command_with_too_many_words_is_told():
-    assert command_error_of("models all") == snapshot(
-        "%agent models: 'all' is one word too many. Write %agent models."
-    )
-    assert command_error_of("steps a b") == snapshot(
-        "%agent steps: 'b' is one word too many. Write %agent steps [NAME]."
     )

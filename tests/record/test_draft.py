@@ -285,3 +285,19 @@ def test_draft_finds_the_step_of_a_note_when_the_step_was_edited() -> None:
     )
     draft.finish(run(action(1, NEXT)))
     assert draft.to_record()["steps"][0].get("notes") == [{"text": "Hm.", "is_warning": True}]
+
+
+def test_draft_shows_the_step_limit_that_was_set_while_it_ran() -> None:
+    changed = SettingChanged(step_number=7, name="max_steps", value=10, effective="from step 7")
+    draft = draft_of(StepStarted(step_number=7), changed)
+    assert draft.to_record()["max_steps"] == 16  # ten from the first step of a run that was resumed
+
+
+def test_draft_is_no_longer_paused_when_the_person_lets_it_go_on() -> None:
+    waiting = Waiting(step_number=1, kind="pause", reason="The person paused the run.")
+    go_on = SettingChanged(step_number=1, name="is_paused", value=False, effective="now")
+    assert now_after(waiting, go_on) == {
+        "step_number": 1,
+        "doing": "thinking",
+        "notes": [{"text": "goes on"}],
+    }

@@ -146,11 +146,14 @@ def test_step_bundle_of_a_plan() -> None:
     bundle = step_to_bundle(to_record(run(plan(3, "1. Look.")))["steps"][0])
     assert bundle["text/plain"] == snapshot("""\
     Plan: 1 step  [300 tokens in, 60 out · 0.4 s]
+    plan
         1. Look.\
 """)
     assert Page(bundle["text/html"]).text == snapshot("0.4 s Plan: 1 step1. Look.300 tokens in, 60 out")
     assert bundle["text/markdown"] == snapshot("""\
-**Plan** `Plan: 1 step` · `300 tokens in, 60 out · 0.4 s`
+**Plan** `1 step` · `300 tokens in, 60 out · 0.4 s`
+
+*Plan*
 
 ```text
 1. Look.

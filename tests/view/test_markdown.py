@@ -157,13 +157,15 @@ def test_markdown_of_a_planned_run() -> None:
 Which island has the heaviest penguins?
 ```
 
-**Plan** `Plan: 3 steps` · `300 tokens in, 60 out · 0.4 s`
+**Plan** `3 steps` · `300 tokens in, 60 out · 0.4 s`
 
 *Reasoning*
 
 ```text
 Three steps will do.
 ```
+
+*Plan*
 
 ```text
 1. Look at the islands.
@@ -194,7 +196,9 @@ added by_island_1: DataFrame, 3 rows × 2 columns
 changed in place penguins: DataFrame, columns + heavy
 ```
 
-**Plan** `Plan: 3 steps · 1 added, 1 dropped` · `300 tokens in, 60 out · 0.4 s` `summary view · edited by person, 2027-01-15 08:00 UTC`
+**Plan** `3 steps · 1 added, 1 dropped` · `300 tokens in, 60 out · 0.4 s` `summary view · edited by person, 2027-01-15 08:00 UTC`
+
+*Plan*
 
 ```text
 1. Compare the means.
@@ -237,7 +241,7 @@ of = "sex"
 165, 168
 ```
 
-**Plan** `✗ Plan: GenerationError` · `300 tokens in, 60 out · 0.4 s`
+**Plan** `✗ GenerationError` · `300 tokens in, 60 out · 0.4 s`
 
 **Error** `GenerationError`
 

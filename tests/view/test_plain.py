@@ -5,7 +5,7 @@ import re
 import pytest
 from inline_snapshot import snapshot
 from view.markup import ATTACKS
-from view.samples import action, planned_record, record_full_of, run, small_run
+from view.samples import action, plan, planned_record, record_full_of, run, small_run
 
 from agent_magic.record.run import to_record
 from agent_magic.view.plain import to_text
@@ -77,6 +77,7 @@ Task  (goes on with run_0, pinned)
     Plan: 3 steps  [300 tokens in, 60 out · 0.4 s]
     reasoning
         Three steps will do.
+    plan
         1. Look at the islands.
         2. Compare the means.
         3. Answer.
@@ -90,6 +91,7 @@ Task  (goes on with run_0, pinned)
         added by_island_1: DataFrame, 3 rows × 2 columns
         changed in place penguins: DataFrame, columns + heavy
     Plan: 3 steps · 1 added, 1 dropped  [300 tokens in, 60 out · 0.4 s]  (summary view, edited by person, 2027-01-15 08:00 UTC)
+    plan
         1. Compare the means.
         2. Count the sexes.
         3. Answer.
@@ -122,7 +124,10 @@ Checks passed: is_text, is_short
 
 
 def test_text_of_a_resumed_run_misses_no_step_before_its_first() -> None:
-    text = to_text(to_record(run(action(7), action(8), resumed_from="run_0")))
+    text = to_text(
+        to_record(run(plan(7, "1. Go on."), action(7), action(8), resumed_from="run_0", max_steps=26))
+    )
+    assert "\nsteps 7–8 of 26 · " in text
     assert "Task  (goes on with run_0)" in text
     assert "not shown here" not in text
 

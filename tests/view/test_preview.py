@@ -50,7 +50,7 @@ options: temperature 0
 1 tool · 40 tokens
     mean_mass
         Mean body mass of one island.
-    \n\
+
         Both sexes count alike.
         {"type": "object", "properties": {"island": {"type": "string"}}, "required": ["island"]}\
 """)
@@ -161,7 +161,7 @@ options: temperature 0
 1 tool · 40 tokens
     mean_mass
         Mean body mass of one island.
-    \n\
+
         Both sexes count alike.
         {"type": "object", "properties": {"island": {"type": "string"}}, "required": ["island"]}
 

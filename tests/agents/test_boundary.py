@@ -1,0 +1,326 @@
+"""Settings, views, pauses and interrupts that reach a run while it goes on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from agents.checking import (
+    PATIENCE_S,
+    Busy,
+    agent_of,
+    assert_usable,
+    assert_valid,
+    eventually,
+    last_action,
+    model_of,
+)
+from agents.steering import Steering, lines_of
+from inline_snapshot import snapshot
+
+from agent_magic.agents.toolcalling import ToolCallingAgent
+from agent_magic.core.events import (
+    Event,
+    RunEnded,
+    RunStarted,
+    SettingChanged,
+    StepEnded,
+    StepStarted,
+    Waiting,
+)
+from agent_magic.core.steps import ActionStep
+from agent_magic.models.scripted import ScriptedModel
+
+calls, final = ScriptedModel.calls, ScriptedModel.final
+
+
+def _tick(n: int) -> dict[str, Any]:
+    return calls(("tick", {"n": n})) | {"content": f"Thought {n}."}
+
+
+def _changes(events: list[Event]) -> list[str]:
+    """What the events say of changes and waits, and the steps and answers between them."""
+    kinds = (SettingChanged, Waiting, StepStarted, RunEnded)
+    return lines_of(event for event in events if isinstance(event, kinds))
+
+
+def _in_thread(work: Callable[[], object]) -> None:
+    """Do something in another thread, and wait until it is done."""
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(PATIENCE_S)
+    assert not thread.is_alive()
+
+
+def _sent(agent: ToolCallingAgent) -> list[str]:
+    """What was sent in each request, but for the tools: each message by its role and its beginning."""
+    return [
+        f"{request.kind}: "
+        + " | ".join(f"{message.role} {_first_words(message)}" for message in request.chat_messages)
+        for request in model_of(agent).requests
+    ]
+
+
+def _first_words(message: Any) -> str:
+    text = " ".join(message.content.split()[:3]) if message.content else ""
+    calls_made = "+".join(call.name for call in message.tool_calls)
+    return " ".join(filter(None, [text, calls_made and f"[{calls_made}]"]))
+
+
+# -- a run that is steered from another thread ---------------------------------------------------
+
+
+def test_settings_turned_from_another_thread_take_effect_where_the_events_say() -> None:
+    steering = Steering()
+    agent = agent_of(
+        ["Plan A", _tick(1), _tick(2), "Plan B", _tick(3), _tick(4), _tick(5), "Plan C", _tick(6), "Plan D"]
+        + [final("done")],
+        steering.tick,
+        planning_interval=2,
+    )
+    work: dict[int, Callable[[], object]] = {
+        3: lambda: agent.settings.update(planning_interval=None),
+        4: lambda: agent.settings.update(summary_mode="all"),
+        5: lambda: agent.settings.update(planning_interval=1),
+    }
+    with steering.doing(work):
+        events = list(agent.stream("Tick six times."))
+    assert lines_of(events) == snapshot()
+    assert [request.kind for request in model_of(agent).requests] == snapshot()
+    assert _sent(agent) == snapshot()
+    assert all(agent.memory.is_rebuilt_exactly(request) for request in agent.memory.requests)
+
+
+def test_every_mode_and_view_reaches_the_next_request_alone() -> None:
+    steering = Steering()
+    agent = agent_of([_tick(n) for n in range(1, 7)] + [final("done")], steering.tick)
+    work: dict[int, Callable[[], object]] = {
+        1: lambda: agent.settings.update(summary_mode="off"),
+        2: lambda: agent.memory.set_view(agent.memory.steps[1], "summary"),
+        3: lambda: agent.memory.set_view(agent.memory.steps[1], "hidden"),
+        4: lambda: agent.memory.set_pinned(agent.memory.steps[2]),
+        5: lambda: agent.memory.drop(agent.memory.steps[3]),
+        6: lambda: agent.memory.undo(),
+    }
+    with steering.doing(work):
+        events = list(agent.stream("Tick."))
+    assert _changes(events) == snapshot()
+    assert _sent(agent) == snapshot()
+    assert all(agent.memory.is_rebuilt_exactly(request) for request in agent.memory.requests)
+    assert_valid(agent.memory)
+
+
+# -- changes between two calls ----------------------------------------------------------------------
+
+
+def test_change_before_the_call_of_a_step_holds_for_that_call() -> None:
+    agent = agent_of([_tick(1), _tick(2), final("done")], Steering().tick)
+    events: list[Event] = []
+    for event in agent.stream("Tick."):
+        events.append(event)
+        if isinstance(event, StepStarted) and event.step_number == 2:
+            agent.settings.update(summary_mode="all")
+            agent.memory.edit(agent.memory.steps[1], observations="tock")
+    assert _changes(events) == snapshot()
+    assert _sent(agent) == snapshot()
+
+
+def test_limit_raised_in_the_last_step_lets_the_run_go_on() -> None:
+    steering = Steering()
+    agent = agent_of([_tick(1), _tick(2), _tick(3), final("done")], steering.tick)
+    with steering.doing({2: lambda: agent.settings.update(max_steps=4)}):
+        events = list(agent.stream("Tick.", max_steps=2))
+    assert _changes(events) == snapshot()
+    assert agent.result is not None
+    assert (agent.result.status, agent.result.max_steps) == ("answered", 4)
+
+
+def test_limit_lowered_under_the_steps_made_ends_the_run_at_once() -> None:
+    steering = Steering()
+    agent = agent_of([_tick(1), _tick(2), _tick(3), "best guess"], steering.tick)
+    with steering.doing({3: lambda: agent.settings.update(max_steps=2)}):
+        events = list(agent.stream("Tick."))
+    assert _changes(events) == snapshot()
+    assert [request.kind for request in model_of(agent).requests] == ["act", "act", "act", "final"]
+
+
+def test_changes_before_a_run_are_no_news_to_it() -> None:
+    agent = agent_of([final("done")])
+    agent.settings.update(max_steps=3)
+    agent.replan_now()
+    events = list(agent.stream("go"))
+    assert _changes(events) == ["StepStarted: act 1", "RunEnded: answered 'done'"]
+
+
+def test_change_between_the_making_of_a_run_and_its_first_event_is_told() -> None:
+    agent = agent_of(["Plan A", final("done")])
+    events = agent.stream("go")
+    agent.settings.update(planning_interval=1)
+    assert _changes(list(events)) == snapshot()
+
+
+def test_every_run_that_goes_on_takes_a_change_up() -> None:
+    agent = agent_of(["Plan", final(1), "Plan", final(2)])
+    first, second = agent.stream("one", reset=False), agent.stream("two", reset=False)
+    assert isinstance(next(first), RunStarted)
+    assert isinstance(next(second), RunStarted)
+    agent.replan_now()
+    assert [_changes(list(run)) for run in (first, second)] == snapshot()
+
+
+# -- pause -----------------------------------------------------------------------------------------
+
+
+def _unpause_when_waiting(agent: ToolCallingAgent, **run: Any) -> list[Event]:
+    events: list[Event] = []
+    for event in agent.stream("Tick.", **run):
+        events.append(event)
+        if isinstance(event, Waiting):
+            n_asked = len(model_of(agent).requests)
+            assert agent.settings.is_paused
+            _in_thread(agent.unpause)
+            assert len(model_of(agent).requests) == n_asked
+    return events
+
+
+def test_pause_before_the_first_call_waits_there() -> None:
+    agent = agent_of([final("done")])
+    agent.pause()
+    events = _unpause_when_waiting(agent)
+    assert lines_of(events) == snapshot()
+
+
+def test_pause_during_a_step_waits_before_the_next_one() -> None:
+    steering = Steering()
+    agent = agent_of([_tick(1), final("done")], steering.tick)
+    with steering.doing({1: agent.pause}):
+        events = _unpause_when_waiting(agent)
+    assert _changes(events) == snapshot()
+
+
+def test_pause_during_a_planning_call_waits_before_the_action() -> None:
+    agent = agent_of([lambda _request: agent.pause() or "Plan A", final("done")], planning_interval=1)
+    assert _changes(_unpause_when_waiting(agent)) == snapshot()
+
+
+def test_pause_in_the_last_step_waits_before_the_last_request() -> None:
+    steering = Steering()
+    agent = agent_of([_tick(1), "best guess"], steering.tick)
+    with steering.doing({1: agent.pause}):
+        events = _unpause_when_waiting(agent, max_steps=1)
+    assert _changes(events) == snapshot()
+
+
+def test_pause_that_comes_back_at_once_is_waited_for_too() -> None:
+    agent = agent_of([final("done")])
+    agent.pause()
+    events: list[Event] = []
+    n_waits = 0
+    for event in agent.stream("go"):
+        events.append(event)
+        if isinstance(event, Waiting):
+            n_waits += 1
+            agent.unpause()
+            if n_waits == 1:
+                agent.pause()
+    assert _changes(events) == snapshot()
+
+
+def test_interrupt_ends_a_pause_and_its_reason_stands_in_the_result() -> None:
+    steering = Steering()
+    agent = agent_of([_tick(1), final("done")], steering.tick)
+    events: list[Event] = []
+    with steering.doing({1: agent.pause}):
+        for event in agent.stream("Tick."):
+            events.append(event)
+            if isinstance(event, Waiting):
+                threading.Timer(0.05, agent.interrupt, args=("Wrong way.",)).start()
+    assert _changes(events) == snapshot()
+    assert agent.result is not None
+    assert agent.result.error is not None
+    assert agent.result.error.message == "Wrong way."
+    assert last_action(agent).is_interrupted
+    agent.unpause()
+    assert_usable(agent)
+
+
+def test_closing_the_events_during_a_pause_leaves_a_valid_memory() -> None:
+    agent = agent_of([final("done")])
+    agent.pause()
+    events = agent.stream("go")
+    assert eventually(lambda: isinstance(next(events), Waiting))
+    events.close()
+    agent.unpause()
+    assert agent.result is not None
+    assert agent.result.status == "interrupted"
+    assert_usable(agent)
+
+
+# -- changes to what a step says -------------------------------------------------------------------
+
+
+def test_editing_a_step_that_was_sent_changes_the_next_request_and_no_earlier_one() -> None:
+    steering = Steering()
+    agent = agent_of([_tick(1), _tick(2), final("done")], steering.tick)
+
+    def edit() -> None:
+        step = agent.memory.steps[1]
+        agent.memory.edit(
+            step,
+            model_output="Other thought.",
+            arguments={"n": 7},
+            observations="tock 7",
+        )
+
+    with steering.doing({2: edit}):
+        events = list(agent.stream("Tick."))
+    assert _changes(events) == snapshot()
+    requests = model_of(agent).requests
+    assert requests[1].messages[2:] == snapshot()
+    assert requests[2].messages[2:4] == snapshot()
+    past = agent.preview(2)
+    assert list(past.messages) == requests[1].messages
+    assert (past.is_past, past.is_exact) == (True, True)
+    assert list(agent.preview(3).messages) == requests[2].messages
+    original = agent.memory.edits[0].old
+    assert isinstance(original, ActionStep)
+    assert original.observations == "tick 1"
+    assert (agent.memory.edits[0].by, len(agent.memory.edits)) == ("person", 1)
+
+
+def test_edit_taken_back_between_two_runs_is_as_if_it_had_not_been() -> None:
+    agent = agent_of([_tick(1), final("done"), final("again")], Steering().tick)
+    agent.run("Tick.")
+    agent.memory.edit(agent.memory.steps[1], observations="tock")
+    agent.memory.undo()
+    agent.run("And now?", reset=False)
+    first, last = model_of(agent).requests[1:]
+    assert last.messages[: len(first.messages)] == first.messages
+
+
+def test_changes_of_an_overlapping_run_stay_with_it() -> None:
+    agent = agent_of([_tick(1), final(1), final(2)], Steering().tick)
+    first = agent.stream("one", reset=False)
+    for event in first:
+        if isinstance(event, StepEnded):
+            break
+    agent.memory.edit(agent.memory.steps[1], observations="tock")
+    assert agent.run("two", reset=False).status == "answered"
+    told = [event for event in first if isinstance(event, SettingChanged)]
+    assert [(event.name, event.value) for event in told] == [("step 1", "edited")]
+
+
+# -- interrupts --------------------------------------------------------------------------------------
+
+
+def test_interrupt_after_a_retry_keeps_its_reason() -> None:
+    agent = agent_of([Busy("busy"), final(1)])
+    for event in agent.stream("go"):
+        if isinstance(event, Waiting):
+            assert event.kind == "retry"
+            agent.interrupt("No patience.")
+    assert agent.result is not None
+    assert agent.result.error is not None
+    assert (agent.result.status, agent.result.error.message) == ("interrupted", "No patience.")
+    assert_usable(agent)

@@ -1,0 +1,100 @@
+"""This package as a suite of peer benchmarks sees it: the suite's interface over our public names.
+
+It must not reach past what a person can call; the model is asked as a provider's would be.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+
+from adapters.base import Adapter, encode  # the suite's own; it is on the path where this file is loaded
+
+
+class AgentMagic(Adapter):
+    name, dist, modules = "agent_magic", "agent-magic", ["agent_magic"]
+    extension = "agent_magic"
+    kinds = {"tool"}
+    # No "logging": outside a notebook nothing is shown unless the person sets `logging` up.
+    features = {"planning", "async_tools", "async_runs", "dump", "load"}
+
+    def build(
+        self,
+        script,
+        tools,
+        *,
+        kind="tool",
+        logging="silent",
+        planning_interval=None,
+        wire=False,
+        recorder=None,
+        max_parallel=None,
+        max_steps=100_000,
+    ):
+        if kind not in self.kinds or logging != "silent":
+            raise NotImplementedError(f"kind={kind!r}, logging={logging!r}")
+        # Imported here, for the suite loads this file to ask what it can do.
+        from agent_magic import ChatMessage, Model, ToolCall, ToolCallingAgent
+
+        class Scripted(Model):
+            model_id = "scripted"
+            n_turns = 0
+
+            def generate(self, messages, *, tools=(), stop=(), kind="act", **options):
+                if wire or recorder:  # what a provider's model does before its HTTP call
+                    sent = self.to_wire(messages, tools, kind).messages
+                    recorder(sent) if recorder else encode(sent)
+                if script.latency:
+                    time.sleep(script.latency)
+                if kind == "plan":
+                    return ChatMessage(role="assistant", content=script.plan)
+                number, self.n_turns = self.n_turns, self.n_turns + 1
+                turn = script.turn(number)
+                calls = turn.calls if turn.final is None else [("final_answer", {"answer": turn.final})]
+                return ChatMessage(
+                    role="assistant",
+                    tool_calls=tuple(
+                        ToolCall(id=f"c{number}_{place}", name=name, arguments=arguments)
+                        for place, (name, arguments) in enumerate(calls)
+                    ),
+                )
+
+        threads = {} if max_parallel is None else {"max_tool_threads": max_parallel}
+        return ToolCallingAgent(
+            tools=tools, model=Scripted(), max_steps=max_steps, planning_interval=planning_interval, **threads
+        )
+
+    def run(self, agent, task):
+        agent.model.n_turns = 0
+        return _answer(agent.run(task))
+
+    def run_many(self, agents, task):
+        async def one(agent):
+            agent.model.n_turns = 0
+            return _answer(await agent.arun(task))
+
+        async def all_of_them():
+            return await asyncio.gather(*map(one, agents))
+
+        return asyncio.run(all_of_them())
+
+    def observation(self, agent):
+        return agent.result.actions[0].observations
+
+    def dump(self, agent, how="default"):
+        # One form: it holds all that `how="full"` asks for, the requests included.
+        return json.dumps(agent.memory.to_dict()).encode()
+
+    def load(self, data):
+        from agent_magic import AgentMemory
+
+        return AgentMemory.from_dict(json.loads(data))
+
+
+def _answer(result):
+    assert result.status == "answered", result
+    return result.value
+
+
+ADAPTER = AgentMagic()
