@@ -144,15 +144,17 @@ def test_readme_floor_plan_is_the_tree():
 def _planned(plan: str) -> set[str]:
     """Paths below the package, from lines such as `  core/ …` and `    errors.py …`."""
     paths: set[str] = set()
-    room = ""
+    folders: dict[int, str] = {}
     for line in plan.splitlines():
         match = re.match(r"( *)([\w.]+/?)(?: |$)", line)
         if not match or not match[1]:
             continue
+        depth = len(match[1])
+        folders = {other: folder for other, folder in folders.items() if other < depth}
         if match[2].endswith("/"):
-            room = match[2]
+            folders[depth] = match[2]
         elif "." in match[2]:
-            paths.add(match[2] if len(match[1]) == 2 else room + match[2])
+            paths.add("".join(folders.values()) + match[2])
     return paths
 
 

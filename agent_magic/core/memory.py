@@ -15,9 +15,9 @@ from collections.abc import Iterable, Mapping
 from agent_magic.core.digest import add_messages, digest_schemas, new_digest
 from agent_magic.core.edits import STEP_VIEWS, Field, MemoryChange, StepView, edited
 from agent_magic.core.entry import Entry, View
-from agent_magic.core.entry_form import EntryRecord
 from agent_magic.core.errors import OptionError
-from agent_magic.core.memory_form import MemoryRecord, read_memory, write_memory
+from agent_magic.core.form.entry import EntryRecord
+from agent_magic.core.form.memory import MemoryRecord, read_memory, write_memory
 from agent_magic.core.messages import ChatMessage, RequestKind, ToolSchema
 from agent_magic.core.request import ACT, Projection, SentRequest
 from agent_magic.core.short_form import Form, left_out_note
@@ -313,7 +313,7 @@ class AgentMemory:
             self._views.clear()
 
     def to_dict(self) -> dict[str, Value]:
-        """The whole memory as plain JSON, see `core.memory_form`; `from_dict` gives it back.
+        """The whole memory as plain JSON, see `core.form.memory`; `from_dict` gives it back.
 
         It holds what the runs held, secrets in it too: what goes into a notebook is `record`'s affair.
         Objects that JSON cannot hold are in it by their type, repr and name, as a `RecordedValue`.

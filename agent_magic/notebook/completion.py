@@ -146,8 +146,8 @@ def _complete_value(
     if option.kind in ("number", "amount"):
         return _result(fragment, off)
     if option.kind == "type":
-        # Inside brackets the next name begins anew.
-        return _result(_last(_LAST_TYPE, fragment), [*off, *known.types()])
+        name = _last(_LAST_TYPE, fragment)  # inside brackets the next one begins anew
+        return _result(name, [*(off if name == fragment else ()), *known.types()])
     if option.field == "prompt_templates":
         return _result(fragment, [*off, *_files(fragment)])
     if option.kind == "names":

@@ -227,13 +227,15 @@ def _enter(values: dict[str, Value], option: Option, words: list[Word]) -> None:
         return
     if not words or not words[0].raw:
         raise OptionError(f"%%agent {flag}: its value is missing. Write {flag} {option.value}.")
-    is_off = bool(option.off) and [word.text for word in words] == [option.off]
-    value = OFF if is_off else _parse_value(option, words)
-    if option.kind == "names" and value != OFF and values.get(key, OFF) != OFF:
-        value = tuple(dict.fromkeys([*values[key], *value]))
-    elif option.kind == "settings":
-        settings: Mapping[str, Value] = value
-        value = {**values.get(key, {}), **settings}
+    if option.off and [word.text for word in words] == [option.off]:
+        values[key] = OFF
+        return
+    value = _parse_value(option, words)
+    earlier: Value = values.get(key, OFF)
+    if option.kind == "names" and earlier != OFF:
+        value = tuple(dict.fromkeys([*earlier, *value]))
+    elif option.kind == "settings" and earlier != OFF:
+        value = {**earlier, **value}
     values[key] = value
 
 

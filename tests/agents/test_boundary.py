@@ -86,9 +86,79 @@ def test_settings_turned_from_another_thread_take_effect_where_the_events_say() 
     }
     with steering.doing(work):
         events = list(agent.stream("Tick six times."))
-    assert lines_of(events) == snapshot()
-    assert [request.kind for request in model_of(agent).requests] == snapshot()
-    assert _sent(agent) == snapshot()
+    assert lines_of(events) == snapshot(
+        [
+            "RunStarted: 'Tick six times.', at most 20",
+            "StepStarted: plan 1",
+            "ModelReplied: at 1: Plan A",
+            "StepEnded: first plan before 1 'Plan A'",
+            "StepStarted: act 1",
+            "ModelReplied: at 1: Thought 1.tick({'n': 1})",
+            "ToolCallStarted: tick({'n': 1})",
+            "ToolCallEnded: tick gave 'tick 1'",
+            "StepEnded: action 1 tick({'n': 1})",
+            "StepStarted: act 2",
+            "ModelReplied: at 2: Thought 2.tick({'n': 2})",
+            "ToolCallStarted: tick({'n': 2})",
+            "ToolCallEnded: tick gave 'tick 2'",
+            "StepEnded: action 2 tick({'n': 2})",
+            "StepStarted: plan 3",
+            "ModelReplied: at 3: Plan B",
+            "StepEnded: plan before 3 'Plan B'",
+            "StepStarted: act 3",
+            "ModelReplied: at 3: Thought 3.tick({'n': 3})",
+            "ToolCallStarted: tick({'n': 3})",
+            "ToolCallEnded: tick gave 'tick 3'",
+            "StepEnded: action 3 tick({'n': 3})",
+            "SettingChanged: planning_interval=None from step 4 (at step 4)",
+            "StepStarted: act 4",
+            "ModelReplied: at 4: Thought 4.tick({'n': 4})",
+            "ToolCallStarted: tick({'n': 4})",
+            "ToolCallEnded: tick gave 'tick 4'",
+            "StepEnded: action 4 tick({'n': 4})",
+            "SettingChanged: summary_mode='all' from the next call (at step 5)",
+            "StepStarted: act 5",
+            "ModelReplied: at 5: Thought 5.tick({'n': 5})",
+            "ToolCallStarted: tick({'n': 5})",
+            "ToolCallEnded: tick gave 'tick 5'",
+            "StepEnded: action 5 tick({'n': 5})",
+            "SettingChanged: planning_interval=1 from step 6 (at step 6)",
+            "StepStarted: plan 6",
+            "ModelReplied: at 6: Plan C",
+            "StepEnded: plan before 6 'Plan C'",
+            "StepStarted: act 6",
+            "ModelReplied: at 6: Thought 6.tick({'n': 6})",
+            "ToolCallStarted: tick({'n': 6})",
+            "ToolCallEnded: tick gave 'tick 6'",
+            "StepEnded: action 6 tick({'n': 6})",
+            "StepStarted: plan 7",
+            "ModelReplied: at 7: Plan D",
+            "StepEnded: plan before 7 'Plan D'",
+            "StepStarted: act 7",
+            "ModelReplied: at 7: final_answer({'answer': 'done'})",
+            "StepEnded: action 7 final_answer({'answer': 'done'})",
+            "StepEnded: answer 'done'",
+            "RunEnded: answered 'done'",
+        ]
+    )
+    assert [request.kind for request in model_of(agent).requests] == snapshot(
+        ["plan", "act", "act", "plan", "act", "act", "act", "plan", "act", "plan", "act"]
+    )
+    assert _sent(agent) == snapshot(
+        [
+            "plan: system You plan for | user Tick six times. | user Write the plan",
+            "act: system You are an | user Tick six times. | assistant Plan A | user Go on and",
+            "act: system You are an | user Tick six times. | assistant Plan A | user Go on and | assistant Thought 1. [tick] | tool tick 1",
+            "plan: system You plan for | user Tick six times. | assistant [tick] | tool tick 1 | assistant [tick] | tool tick 2 | user Look at what",
+            "act: system You are an | user Tick six times. | assistant Plan A | user Go on and | assistant Thought 1. [tick] | tool tick 1 | assistant Thought 2. [tick] | tool tick 2 | assistant Plan B | user Go on and",
+            "act: system You are an | user Tick six times. | assistant Plan A | user Go on and | assistant Thought 1. [tick] | tool tick 1 | assistant Thought 2. [tick] | tool tick 2 | assistant Plan B | user Go on and | assistant Thought 3. [tick] | tool tick 3",
+            "act: system You are an | user Tick six times. | assistant [tick] | tool tick 1 | assistant [tick] | tool tick 2 | assistant Plan B | user Go on and | assistant [tick] | tool tick 3 | assistant [tick] | tool tick 4",
+            "plan: system You plan for | user Tick six times. | assistant [tick] | tool tick 1 | assistant [tick] | tool tick 2 | assistant [tick] | tool tick 3 | assistant [tick] | tool tick 4 | assistant [tick] | tool tick 5 | user Look at what",
+            "act: system You are an | user Tick six times. | assistant [tick] | tool tick 1 | assistant [tick] | tool tick 2 | assistant [tick] | tool tick 3 | assistant [tick] | tool tick 4 | assistant [tick] | tool tick 5 | assistant Plan C | user Go on and",
+            "plan: system You plan for | user Tick six times. | assistant [tick] | tool tick 1 | assistant [tick] | tool tick 2 | assistant [tick] | tool tick 3 | assistant [tick] | tool tick 4 | assistant [tick] | tool tick 5 | assistant [tick] | tool tick 6 | user Look at what",
+            "act: system You are an | user Tick six times. | assistant [tick] | tool tick 1 | assistant [tick] | tool tick 2 | assistant [tick] | tool tick 3 | assistant [tick] | tool tick 4 | assistant [tick] | tool tick 5 | assistant [tick] | tool tick 6 | assistant Plan D | user Go on and",
+        ]
+    )
     assert all(agent.memory.is_rebuilt_exactly(request) for request in agent.memory.requests)
 
 
@@ -105,8 +175,35 @@ def test_every_mode_and_view_reaches_the_next_request_alone() -> None:
     }
     with steering.doing(work):
         events = list(agent.stream("Tick."))
-    assert _changes(events) == snapshot()
-    assert _sent(agent) == snapshot()
+    assert _changes(events) == snapshot(
+        [
+            "StepStarted: act 1",
+            "SettingChanged: summary_mode='off' from the next call (at step 2)",
+            "StepStarted: act 2",
+            "SettingChanged: view of step 1='summary' from the next call (at step 3)",
+            "StepStarted: act 3",
+            "SettingChanged: view of step 1='hidden' from the next call (at step 4)",
+            "StepStarted: act 4",
+            "SettingChanged: pin of step 2=True from the next call (at step 5)",
+            "StepStarted: act 5",
+            "SettingChanged: step 3='dropped' from the next call (at step 6)",
+            "StepStarted: act 6",
+            "SettingChanged: step 3='brought back' from the next call (at step 7)",
+            "StepStarted: act 7",
+            "RunEnded: answered 'done'",
+        ]
+    )
+    assert _sent(agent) == snapshot(
+        [
+            "act: system You are an | user Tick.",
+            "act: system You are an | user Tick. | assistant Thought 1. [tick] | tool tick 1",
+            "act: system You are an | user Tick. | assistant [tick] | tool tick 1 | assistant Thought 2. [tick] | tool tick 2",
+            "act: system You are an | user Tick. | assistant Thought 2. [tick] | tool tick 2 | assistant Thought 3. [tick] | tool tick 3",
+            "act: system You are an | user Tick. | assistant Thought 2. [tick] | tool tick 2 | assistant Thought 3. [tick] | tool tick 3 | assistant Thought 4. [tick] | tool tick 4",
+            "act: system You are an | user Tick. | assistant Thought 2. [tick] | tool tick 2 | assistant Thought 4. [tick] | tool tick 4 | assistant Thought 5. [tick] | tool tick 5",
+            "act: system You are an | user Tick. | assistant Thought 2. [tick] | tool tick 2 | assistant Thought 3. [tick] | tool tick 3 | assistant Thought 4. [tick] | tool tick 4 | assistant Thought 5. [tick] | tool tick 5 | assistant Thought 6. [tick] | tool tick 6",
+        ]
+    )
     assert all(agent.memory.is_rebuilt_exactly(request) for request in agent.memory.requests)
     assert_valid(agent.memory)
 
@@ -122,8 +219,23 @@ def test_change_before_the_call_of_a_step_holds_for_that_call() -> None:
         if isinstance(event, StepStarted) and event.step_number == 2:
             agent.settings.update(summary_mode="all")
             agent.memory.edit(agent.memory.steps[1], observations="tock")
-    assert _changes(events) == snapshot()
-    assert _sent(agent) == snapshot()
+    assert _changes(events) == snapshot(
+        [
+            "StepStarted: act 1",
+            "StepStarted: act 2",
+            "SettingChanged: summary_mode='all' from the next call (at step 2)",
+            "SettingChanged: step 1='edited' from the next call (at step 2)",
+            "StepStarted: act 3",
+            "RunEnded: answered 'done'",
+        ]
+    )
+    assert _sent(agent) == snapshot(
+        [
+            "act: system You are an | user Tick.",
+            "act: system You are an | user Tick. | assistant [tick] | tool tock",
+            "act: system You are an | user Tick. | assistant [tick] | tool tock | assistant [tick] | tool tick 2",
+        ]
+    )
 
 
 def test_limit_raised_in_the_last_step_lets_the_run_go_on() -> None:
@@ -131,7 +243,16 @@ def test_limit_raised_in_the_last_step_lets_the_run_go_on() -> None:
     agent = agent_of([_tick(1), _tick(2), _tick(3), final("done")], steering.tick)
     with steering.doing({2: lambda: agent.settings.update(max_steps=4)}):
         events = list(agent.stream("Tick.", max_steps=2))
-    assert _changes(events) == snapshot()
+    assert _changes(events) == snapshot(
+        [
+            "StepStarted: act 1",
+            "StepStarted: act 2",
+            "SettingChanged: max_steps=4 from step 3 (at step 3)",
+            "StepStarted: act 3",
+            "StepStarted: act 4",
+            "RunEnded: answered 'done'",
+        ]
+    )
     assert agent.result is not None
     assert (agent.result.status, agent.result.max_steps) == ("answered", 4)
 
@@ -141,7 +262,15 @@ def test_limit_lowered_under_the_steps_made_ends_the_run_at_once() -> None:
     agent = agent_of([_tick(1), _tick(2), _tick(3), "best guess"], steering.tick)
     with steering.doing({3: lambda: agent.settings.update(max_steps=2)}):
         events = list(agent.stream("Tick."))
-    assert _changes(events) == snapshot()
+    assert _changes(events) == snapshot(
+        [
+            "StepStarted: act 1",
+            "StepStarted: act 2",
+            "StepStarted: act 3",
+            "SettingChanged: max_steps=2 from step 4 (at step 4)",
+            "RunEnded: max_steps 'best guess'",
+        ]
+    )
     assert [request.kind for request in model_of(agent).requests] == ["act", "act", "act", "final"]
 
 
@@ -157,7 +286,14 @@ def test_change_between_the_making_of_a_run_and_its_first_event_is_told() -> Non
     agent = agent_of(["Plan A", final("done")])
     events = agent.stream("go")
     agent.settings.update(planning_interval=1)
-    assert _changes(list(events)) == snapshot()
+    assert _changes(list(events)) == snapshot(
+        [
+            "SettingChanged: planning_interval=1 from step 1 (at step 1)",
+            "StepStarted: plan 1",
+            "StepStarted: act 1",
+            "RunEnded: answered 'done'",
+        ]
+    )
 
 
 def test_every_run_that_goes_on_takes_a_change_up() -> None:
@@ -166,7 +302,22 @@ def test_every_run_that_goes_on_takes_a_change_up() -> None:
     assert isinstance(next(first), RunStarted)
     assert isinstance(next(second), RunStarted)
     agent.replan_now()
-    assert [_changes(list(run)) for run in (first, second)] == snapshot()
+    assert [_changes(list(run)) for run in (first, second)] == snapshot(
+        [
+            [
+                "SettingChanged: replan_now=True from step 1 (at step 1)",
+                "StepStarted: plan 1",
+                "StepStarted: act 1",
+                "RunEnded: answered 1",
+            ],
+            [
+                "SettingChanged: replan_now=True from step 1 (at step 1)",
+                "StepStarted: plan 1",
+                "StepStarted: act 1",
+                "RunEnded: answered 2",
+            ],
+        ]
+    )
 
 
 # -- pause -----------------------------------------------------------------------------------------
@@ -188,7 +339,18 @@ def test_pause_before_the_first_call_waits_there() -> None:
     agent = agent_of([final("done")])
     agent.pause()
     events = _unpause_when_waiting(agent)
-    assert lines_of(events) == snapshot()
+    assert lines_of(events) == snapshot(
+        [
+            "RunStarted: 'Tick.', at most 20",
+            "Waiting: pause at 1: The person paused the run.",
+            "SettingChanged: is_paused=False now (at step 1)",
+            "StepStarted: act 1",
+            "ModelReplied: at 1: final_answer({'answer': 'done'})",
+            "StepEnded: action 1 final_answer({'answer': 'done'})",
+            "StepEnded: answer 'done'",
+            "RunEnded: answered 'done'",
+        ]
+    )
 
 
 def test_pause_during_a_step_waits_before_the_next_one() -> None:
@@ -196,12 +358,30 @@ def test_pause_during_a_step_waits_before_the_next_one() -> None:
     agent = agent_of([_tick(1), final("done")], steering.tick)
     with steering.doing({1: agent.pause}):
         events = _unpause_when_waiting(agent)
-    assert _changes(events) == snapshot()
+    assert _changes(events) == snapshot(
+        [
+            "StepStarted: act 1",
+            "SettingChanged: is_paused=True now (at step 2)",
+            "Waiting: pause at 2: The person paused the run.",
+            "SettingChanged: is_paused=False now (at step 2)",
+            "StepStarted: act 2",
+            "RunEnded: answered 'done'",
+        ]
+    )
 
 
 def test_pause_during_a_planning_call_waits_before_the_action() -> None:
     agent = agent_of([lambda _request: agent.pause() or "Plan A", final("done")], planning_interval=1)
-    assert _changes(_unpause_when_waiting(agent)) == snapshot()
+    assert _changes(_unpause_when_waiting(agent)) == snapshot(
+        [
+            "StepStarted: plan 1",
+            "StepStarted: act 1",
+            "SettingChanged: is_paused=True now (at step 1)",
+            "Waiting: pause at 1: The person paused the run.",
+            "SettingChanged: is_paused=False now (at step 1)",
+            "RunEnded: answered 'done'",
+        ]
+    )
 
 
 def test_pause_in_the_last_step_waits_before_the_last_request() -> None:
@@ -209,22 +389,39 @@ def test_pause_in_the_last_step_waits_before_the_last_request() -> None:
     agent = agent_of([_tick(1), "best guess"], steering.tick)
     with steering.doing({1: agent.pause}):
         events = _unpause_when_waiting(agent, max_steps=1)
-    assert _changes(events) == snapshot()
+    assert _changes(events) == snapshot(
+        [
+            "StepStarted: act 1",
+            "SettingChanged: is_paused=True now (at step 2)",
+            "Waiting: pause at 2: The person paused the run.",
+            "SettingChanged: is_paused=False now (at step 2)",
+            "RunEnded: max_steps 'best guess'",
+        ]
+    )
 
 
 def test_pause_that_comes_back_at_once_is_waited_for_too() -> None:
     agent = agent_of([final("done")])
     agent.pause()
     events: list[Event] = []
-    n_waits = 0
     for event in agent.stream("go"):
         events.append(event)
         if isinstance(event, Waiting):
-            n_waits += 1
-            agent.unpause()
-            if n_waits == 1:
-                agent.pause()
-    assert _changes(events) == snapshot()
+            _in_thread(agent.unpause)
+        if isinstance(event, SettingChanged) and len(events) == 3:
+            assert event.value is False
+            agent.pause()
+    assert _changes(events) == snapshot(
+        [
+            "Waiting: pause at 1: The person paused the run.",
+            "SettingChanged: is_paused=False now (at step 1)",
+            "SettingChanged: is_paused=True now (at step 1)",
+            "Waiting: pause at 1: The person paused the run.",
+            "SettingChanged: is_paused=False now (at step 1)",
+            "StepStarted: act 1",
+            "RunEnded: answered 'done'",
+        ]
+    )
 
 
 def test_interrupt_ends_a_pause_and_its_reason_stands_in_the_result() -> None:
@@ -236,7 +433,14 @@ def test_interrupt_ends_a_pause_and_its_reason_stands_in_the_result() -> None:
             events.append(event)
             if isinstance(event, Waiting):
                 threading.Timer(0.05, agent.interrupt, args=("Wrong way.",)).start()
-    assert _changes(events) == snapshot()
+    assert _changes(events) == snapshot(
+        [
+            "StepStarted: act 1",
+            "SettingChanged: is_paused=True now (at step 2)",
+            "Waiting: pause at 2: The person paused the run.",
+            "RunEnded: interrupted None (Wrong way.)",
+        ]
+    )
     assert agent.result is not None
     assert agent.result.error is not None
     assert agent.result.error.message == "Wrong way."
@@ -275,10 +479,48 @@ def test_editing_a_step_that_was_sent_changes_the_next_request_and_no_earlier_on
 
     with steering.doing({2: edit}):
         events = list(agent.stream("Tick."))
-    assert _changes(events) == snapshot()
+    assert _changes(events) == snapshot(
+        [
+            "StepStarted: act 1",
+            "StepStarted: act 2",
+            "SettingChanged: step 1='edited' from the next call (at step 3)",
+            "StepStarted: act 3",
+            "RunEnded: answered 'done'",
+        ]
+    )
     requests = model_of(agent).requests
-    assert requests[1].messages[2:] == snapshot()
-    assert requests[2].messages[2:4] == snapshot()
+    assert requests[1].messages[2:] == snapshot(
+        [
+            {
+                "role": "assistant",
+                "content": "Thought 1.",
+                "tool_calls": [
+                    {
+                        "id": "call_1",
+                        "type": "function",
+                        "function": {"name": "tick", "arguments": '{"n": 1}'},
+                    }
+                ],
+            },
+            {"role": "tool", "tool_call_id": "call_1", "content": "tick 1"},
+        ]
+    )
+    assert requests[2].messages[2:4] == snapshot(
+        [
+            {
+                "role": "assistant",
+                "content": "Other thought.",
+                "tool_calls": [
+                    {
+                        "id": "call_1",
+                        "type": "function",
+                        "function": {"name": "tick", "arguments": '{"n": 7}'},
+                    }
+                ],
+            },
+            {"role": "tool", "tool_call_id": "call_1", "content": "tock 7"},
+        ]
+    )
     past = agent.preview(2)
     assert list(past.messages) == requests[1].messages
     assert (past.is_past, past.is_exact) == (True, True)

@@ -80,7 +80,8 @@ def _timeless(value: Any) -> Any:
         changes = {f.name: _timeless(getattr(value, f.name)) for f in dataclasses.fields(value)}
         fixed = {"run_id": "run", "model_input_digest": "digest"}
         return dataclasses.replace(
-            value, **{name: fixed[name] if name in fixed and changes[name] else changes[name] for name in changes}
+            value,
+            **{name: fixed[name] if name in fixed and changes[name] else changes[name] for name in changes},
         )
     return value
 
@@ -185,7 +186,10 @@ Prices: Prices(rows=3)\
                     ),
                     token_usage=TokenUsage(
                         input_tokens=10, output_tokens=2, cached_tokens=0, reasoning_tokens=0, cost_usd=0.5
-                    ), changes=(NameChange(name='load_prices_1', kind='added', after='Prices'), ), model_input_digest='digest')
+                    ),
+                    changes=(NameChange(name="load_prices_1", kind="added", after="Prices"),),
+                    model_input_digest="digest",
+                )
             ),
             StepStarted(step_number=2),
             ModelReplied(
@@ -218,7 +222,9 @@ Prices: Prices(rows=3)\
                     token_usage=TokenUsage(
                         input_tokens=10, output_tokens=2, cached_tokens=0, reasoning_tokens=0, cost_usd=0.5
                     ),
-                    is_final_answer=True, model_input_digest='digest')
+                    is_final_answer=True,
+                    model_input_digest="digest",
+                )
             ),
             StepEnded(step=FinalAnswerStep(answer="the prices")),
             RunEnded(
@@ -268,7 +274,10 @@ Prices: Prices(rows=3)\
                                 cached_tokens=0,
                                 reasoning_tokens=0,
                                 cost_usd=0.5,
-                            ), changes=(NameChange(name='load_prices_1', kind='added', after='Prices'), ), model_input_digest='digest'),
+                            ),
+                            changes=(NameChange(name="load_prices_1", kind="added", after="Prices"),),
+                            model_input_digest="digest",
+                        ),
                         ActionStep(
                             step_number=2,
                             timing=Timing(start=0.0, end=0.0),
@@ -291,7 +300,9 @@ Prices: Prices(rows=3)\
                                 reasoning_tokens=0,
                                 cost_usd=0.5,
                             ),
-                            is_final_answer=True, model_input_digest='digest'),
+                            is_final_answer=True,
+                            model_input_digest="digest",
+                        ),
                         FinalAnswerStep(answer="the prices"),
                     ),
                     usage=TokenUsage(
@@ -365,7 +376,7 @@ def test_run_at_the_step_limit_asks_once_more_without_tools() -> None:
     assert last.messages[-1] == snapshot(
         {
             "role": "user",
-            "content": 'You have used the only step of this run and can call no tool any more. Give the best answer that what you know allows, in plain text, and say what is missing.',
+            "content": "You have used the only step of this run and can call no tool any more. Give the best answer that what you know allows, in plain text, and say what is missing.",
         }
     )
     assert result.steps[-1] == FinalAnswerStep(

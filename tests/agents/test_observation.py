@@ -138,5 +138,8 @@ def test_cut_output_is_known_by_the_name_that_holds_the_whole() -> None:
 def test_picture_is_shown_beside_its_description() -> None:
     image = Image.new("RGBA", (3, 2), "red")
     seen = observe_whole(image, "draw", AgentState(), 8_000)
-    assert (seen.bound_to, [(part.image is image, part.name) for part in seen.images]) == ("draw_1", [(True, "draw_1")])
+    assert (seen.bound_to, [(part.image is image, part.name) for part in seen.images]) == (
+        "draw_1",
+        [(True, "draw_1")],
+    )
     assert observe_whole({"image": 1}, "draw", AgentState(), 8_000).images == ()

@@ -7,7 +7,6 @@ with which it begins for longest; shares are of bytes summed over the run. No cl
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -75,7 +74,8 @@ def n_shared(one: Request, other: Request) -> int:
     n = 0
     for ours, theirs in zip(one, other, strict=False):
         if ours != theirs:
-            return n + len(os.path.commonprefix([ours, theirs]))
+            pairs = enumerate(zip(ours, theirs, strict=False))
+            return n + next((at for at, (x, y) in pairs if x != y), min(len(ours), len(theirs)))
         n += len(ours) + 1
     return n
 

@@ -15,9 +15,9 @@ from adapters.base import Adapter, encode  # the suite's own; it is on the path 
 class AgentMagic(Adapter):
     name, dist, modules = "agent_magic", "agent-magic", ["agent_magic"]
     extension = "agent_magic"
-    kinds = {"tool"}
+    kinds = frozenset({"tool"})
     # No "logging": outside a notebook nothing is shown unless the person sets `logging` up.
-    features = {"planning", "async_tools", "async_runs", "dump", "load"}
+    features = frozenset({"planning", "async_tools", "async_runs", "dump", "load"})
 
     def build(
         self,

@@ -54,11 +54,11 @@ def test_memory_object_that_cannot_be_copied(case, cells, given):
     cells.model(call("use", thing="@thing"), final("@thing"), call("use", thing="@thing"), final("y"))
     # a connection can be called, so mentioned it would be a tool
     asked = "\nUse @thing." if not callable(cells["thing"]) else " --state all\nUse the thing."
-    shown = [cells.run(f"%%agent bot --model @m --tools use{asked}")]
-    assert shown[0].value is cells["thing"]
+    first = cells.run(f"%%agent bot --model @m --tools use{asked}")
+    assert first.value is cells["thing"]
     # replay, reset, run again, replay
-    for line in ("%agent steps bot", "%agent reset bot", f"%%agent bot{asked}", "%agent steps bot"):
-        shown.append(cells.run(line))
+    lines = ("%agent steps bot", "%agent reset bot", f"%%agent bot{asked}", "%agent steps bot")
+    shown = [first, *map(cells.run, lines)]
     agent = cells.agent()
     assert "use(" in shown[1].text
     assert "use(" in shown[-1].text

@@ -107,9 +107,7 @@ def test_plan_no_call_after_the_end(case, cells, max_steps, kinds):
     assert f"planning_interval 2, max_steps {max_steps}, answer at step {max_steps}" in case.given
     cells.shell.user_ns["go_on"] = go_on
     model = cells.model(*replies(*[call("go_on")] * (max_steps - 1), final("there")))
-    answered = cells.run(
-        f"%%agent bot --model @m --tools go_on --plan 2 --max-steps {max_steps}\nGo there."
-    )
+    answered = cells.run(f"%%agent bot --model @m --tools go_on --plan 2 --max-steps {max_steps}\nGo there.")
     # so many calls, and no planning call follows the answer
     assert [request.kind for request in model.requests] == kinds
     assert (answered.value, cells.agent().result.status) == ("there", "answered")

@@ -187,11 +187,11 @@ def test_action_sends_a_fault_of_the_step_as_the_users_word() -> None:
     assert _to_plain(step.to_messages()) == snapshot(
         [
             {"role": "assistant", "content": "I think it is 3."},
-            {"role": "user", "content": "There is no tool call.", "is_error": True, 'is_ours': True},
+            {"role": "user", "content": "There is no tool call.", "is_error": True, "is_ours": True},
         ]
     )
     assert _to_plain(step.to_messages(summary_mode=True)) == snapshot(
-        [{"role": "user", "content": "There is no tool call.", "is_error": True, 'is_ours': True}]
+        [{"role": "user", "content": "There is no tool call.", "is_error": True, "is_ours": True}]
     )
 
 
@@ -208,7 +208,7 @@ def test_action_tells_that_it_was_interrupted() -> None:
     assert _to_plain(step.to_messages()) == snapshot(
         [
             {"role": "assistant", "content": "I was about"},
-            {"role": "user", "content": "The person interrupted the run.", "is_error": True, 'is_ours': True},
+            {"role": "user", "content": "The person interrupted the run.", "is_error": True, "is_ours": True},
         ]
     )
 
@@ -291,7 +291,10 @@ def test_final_answer_of_a_native_call_is_told_by_its_tool_result_alone() -> Non
 def test_final_answer_at_the_step_limit_is_told_as_text_after_its_request() -> None:
     final = FinalAnswerStep(answer="About 3.", is_told=False, request="Give the best answer.")
     assert _both(final) == snapshot(
-        [{"role": "user", "content": "Give the best answer.", 'is_ours': True}, {"role": "assistant", "content": "About 3."}]
+        [
+            {"role": "user", "content": "Give the best answer.", "is_ours": True},
+            {"role": "assistant", "content": "About 3."},
+        ]
     )
 
 

@@ -48,3 +48,51 @@ def test_command_with_too_many_words_is_told():
     assert error_of("steps a b") == snapshot(
         "%agent steps: 'b' is one word too many. Write %agent steps [NAME]."
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("preview", Command(name="preview")),
+        ("preview bot", Command(name="preview", agent="bot")),
+        ("preview @bot 3", Command(name="preview", agent="bot", step=3)),
+        ("preview 3 bot plan", Command(name="preview", agent="bot", step=3, kind="plan")),
+        ("preview final", Command(name="preview", kind="final")),
+        (
+            "preview bot --summary-mode all 2 act",
+            Command(name="preview", agent="bot", step=2, kind="act", summary_mode="all"),
+        ),
+        ("preview --summary-mode=off", Command(name="preview", summary_mode="off")),
+        ("blame df", Command(name="blame", variable="df")),
+        ("blame @df bot", Command(name="blame", variable="df", agent="bot")),
+        ("retry bot", Command(name="retry", agent="bot")),
+        ("resume", Command(name="resume")),
+        (
+            'resume bot Don\'t guess:  use "@df"  \r',
+            Command(name="resume", text='bot Don\'t guess:  use "@df"'),
+        ),
+    ],
+)
+def test_command_with_words_of_its_own(line, command):
+    assert parse_command(line) == command
+
+
+def test_words_that_a_command_does_not_take_are_told():
+    lines = [
+        "preview bot 0",
+        "preview bot -1",
+        "preview bot 1 2",
+        "preview bot plans",
+        "preview bot act plan",
+        "preview --summary-mode",
+        "preview --summary-mode most",
+        "preview --summarymode all",
+        "preview --views all",
+        "blame",
+        "blame df bot more",
+        "blame 2nd",
+        "retry bot now",
+        "steps --all",
+        "list 3",
+    ]
+    assert {line: error_of(line) for line in lines} == snapshot()

@@ -90,3 +90,17 @@ def test_kernel_internal_is_what_the_kernel_uses(name):
 @pytest.mark.parametrize("name", ["open", "i", "_own", "_input", "x_", "__private", "Inn"])
 def test_kernel_internal_is_no_other_name(name):
     assert not is_kernel_internal(name)
+
+
+def test_items_are_those_of_iteration(shell, state):
+    shell.run_cell("1 + 1;\n'x'\nopen = 5\nb = 2\n_own = 3\n__private = 4\n_i7 = 1", store_history=True)
+    shell.user_ns["helper"] = shell.user_ns_hidden["helper"] = len
+    shell.user_ns["nothing"] = shell.user_ns_hidden["nothing"] = None
+    shell.user_ns["changed"] = shell.user_ns_hidden["changed"] = len
+    shell.run_cell("changed = sum")
+    shell.user_ns[7] = "seven"
+    try:
+        assert state.items() == [(name, state[name]) for name in state]
+        assert [name for name, _ in state.items()] == ["open", "b", "_own", "__private", "changed"]
+    finally:
+        del shell.user_ns[7]

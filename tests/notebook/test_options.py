@@ -333,3 +333,81 @@ def test_as_with_define_is_told():
     assert error_of("bot --define --as x") == snapshot(
         "%%agent: --as binds an answer, and with --define nothing is run. Leave out one of them."
     )
+
+
+# -- planning, checks, types, budgets, prompts, resuming -------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "field", "value"),
+    [
+        ("--plan 3", "planning_interval", 3),
+        ("--plan off", "planning_interval", "off"),
+        ("--plan 3 --plan off", "planning_interval", "off"),
+        ("--summary-mode all", "summary_mode", "all"),
+        ("--summary-mode off", "summary_mode", "off"),
+        ("--check a @b", "final_answer_checks", ("a", "b")),
+        ("--check a --check b", "final_answer_checks", ("a", "b")),
+        ("--check none", "final_answer_checks", "off"),
+        ("--check none --check a", "final_answer_checks", ("a",)),
+        ("--check a --check none", "final_answer_checks", "off"),
+        ("--answer-type float", "answer_type", "float"),
+        ("--answer-type list[str]", "answer_type", "list[str]"),
+        ("--answer-type int | None", "answer_type", "int | None"),
+        ("--answer-type int |None", "answer_type", "int |None"),
+        ('--answer-type Literal["a", "b"]', "answer_type", 'Literal["a", "b"]'),
+        ('--answer-type \'Literal["a b", "]"]\'', "answer_type", 'Literal["a b", "]"]'),
+        ('--answer-type "dict[str, int]"', "answer_type", "dict[str, int]"),
+        ("--answer-type any", "answer_type", "off"),
+        ("--max-time 2.5", "max_time_s", 2.5),
+        ("--max-time none", "max_time_s", "off"),
+        ("--max-cost 0.01", "max_cost_usd", 0.01),
+        ("--max-total-tokens 1000", "max_total_tokens", 1000),
+        ("--max-total-tokens none", "max_total_tokens", "off"),
+        ("--prompts 'my prompts.yaml'", "prompt_templates", "my prompts.yaml"),
+        ("--prompts none", "prompt_templates", "off"),
+        ("--resume", "resume", True),
+    ],
+)
+def test_line_gives_the_settings_of_a_run(line, field, value):
+    options = parse_line(f"bot {line}")
+    assert options == AgentOptions(name="bot", **{field: value})
+
+
+def test_type_with_spaces_ends_where_it_is_whole():
+    options = parse_line("--answer-type int | None bot --plan 2")
+    assert (options.answer_type, options.name, options.planning_interval) == ("int | None", "bot", 2)
+
+
+def test_setting_that_cannot_be_is_told():
+    lines = [
+        "--plan 0",
+        "--plan -1",
+        "--plan never",
+        "--plan 1.5",
+        "--plan",
+        "--summary-mode al",
+        "--summary-mode",
+        "--check",
+        "--check np.all",
+        "--answer-type",
+        "--max-time 0",
+        "--max-time 30s",
+        "--max-time inf",
+        "--max-cost nan",
+        "--max-cost -0.1",
+        "--max-total-tokens 1e3",
+        "--max-tokens 5",
+        "--prompts",
+        "--prompts ''",
+        "--resume=now",
+        "--resume --new",
+        "--resume --define",
+        "resume",
+        "--resum",
+    ]
+    assert {line: error_of(line) for line in lines} == snapshot()
+
+
+def test_word_that_is_the_command_resume_is_told_how_to_write_it():
+    assert error_of("resume") == snapshot()

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ pytestmark = [pytest.mark.kernel, pytest.mark.embedded]
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 RECORD = "application/vnd.agent-magic.run.v1+json"
+_RUN_ID = re.compile(r"\(run [0-9a-f]{12}\)")
 
 
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
@@ -87,6 +89,6 @@ def _records(cell: Any) -> list[dict[str, Any]]:
 
 def _said(cell: Any) -> list[str]:
     """What does not depend on the machine: values, printed text, tasks and answers; no times."""
-    said = [output.text for output in cell.outputs if output.output_type == "stream"]
+    said = [_RUN_ID.sub("(a run)", o.text) for o in cell.outputs if o.output_type == "stream"]
     said += [output.data["text/plain"] for output in cell.outputs if output.output_type == "execute_result"]
-    return said + [f"{record['task']} {record['answer']['text']}" for record in _records(cell)]
+    return said + [f"{r['task']} {r['status']} {r['answer'] and r['answer']['text']}" for r in _records(cell)]

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from agent_magic.core.value_form import UnreadableError
+from agent_magic.core.form.value import UnreadableError
 from agent_magic.core.values import Value
 
 Json = dict[str, Value]

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar, cast, get_args
 
-from agent_magic.core.image_form import is_image
+from agent_magic.core.form.image import is_image
+from agent_magic.core.form.value import MARK, UnreadableError, ValueReader, ValueWriter, write_text
 from agent_magic.core.messages import (
     ChatMessage,
     ImagePart,
@@ -19,7 +20,6 @@ from agent_magic.core.messages import (
     ToolExample,
     ToolSchema,
 )
-from agent_magic.core.value_form import MARK, UnreadableError, ValueReader, ValueWriter, write_text
 from agent_magic.core.values import Value
 
 Form = dict[str, Value]

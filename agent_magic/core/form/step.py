@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import get_args
 
 from agent_magic.core.changes import ChangeKind, NameChange
-from agent_magic.core.message_form import (
+from agent_magic.core.form.message import (
     Form,
     check_keys,
     need_text,
@@ -30,6 +30,7 @@ from agent_magic.core.message_form import (
     write_images,
     write_usage,
 )
+from agent_magic.core.form.value import UnreadableError, ValueReader, ValueWriter, write_text
 from agent_magic.core.steps import (
     ActionStep,
     Fault,
@@ -42,7 +43,6 @@ from agent_magic.core.steps import (
     Timing,
     ToolResult,
 )
-from agent_magic.core.value_form import UnreadableError, ValueReader, ValueWriter, write_text
 from agent_magic.core.values import Description, Value, to_text
 
 _KINDS: dict[Value, ChangeKind] = {kind: kind for kind in get_args(ChangeKind)}

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import get_args
 
 from agent_magic.core.edits import STEP_VIEWS, Field, MemoryChange, StepView
-from agent_magic.core.message_form import (
+from agent_magic.core.form.message import (
     check_keys,
     need_text,
     read_choice,
@@ -19,10 +19,10 @@ from agent_magic.core.message_form import (
     read_number,
     read_part,
 )
+from agent_magic.core.form.tables import Json, Table, read_place
+from agent_magic.core.form.value import UnreadableError, ValueWriter, write_text
 from agent_magic.core.short_form import FORMS, Form
 from agent_magic.core.steps import RunStep
-from agent_magic.core.tables import Json, Table, read_place
-from agent_magic.core.value_form import UnreadableError, ValueWriter, write_text
 from agent_magic.core.values import Value
 
 _FIELDS: dict[Value, Field] = {name: name for name in get_args(Field)}

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import cast
 
 from agent_magic.core.edits import MemoryChange
-from agent_magic.core.entry_form import EntryRecord, read_change, read_entry, write_change, write_entry
 from agent_magic.core.errors import OptionError
-from agent_magic.core.image_form import read_image
-from agent_magic.core.message_form import (
+from agent_magic.core.form.entry import EntryRecord, read_change, read_entry, write_change, write_entry
+from agent_magic.core.form.image import read_image
+from agent_magic.core.form.message import (
     check_keys,
     need_text,
     read_count,
@@ -25,13 +25,13 @@ from agent_magic.core.message_form import (
     write_message,
     write_schema,
 )
+from agent_magic.core.form.request import read_request, read_tools, write_request
+from agent_magic.core.form.step import read_step, write_step
+from agent_magic.core.form.tables import Json, Table
+from agent_magic.core.form.value import UnreadableError, ValueReader, ValueWriter, write_text
 from agent_magic.core.messages import ChatMessage, ToolSchema
 from agent_magic.core.request import SentRequest
-from agent_magic.core.request_form import read_request, read_tools, write_request
-from agent_magic.core.step_form import read_step, write_step
 from agent_magic.core.steps import RunStep, SystemPromptStep
-from agent_magic.core.tables import Json, Table
-from agent_magic.core.value_form import UnreadableError, ValueReader, ValueWriter, write_text
 from agent_magic.core.values import Value, safe_repr
 
 FORMAT = "agent_magic.memory"

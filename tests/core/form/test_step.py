@@ -14,10 +14,11 @@ from inline_snapshot import snapshot
 from PIL import Image
 
 from agent_magic.core.changes import NameChange
-from agent_magic.core.image_form import read_image
-from agent_magic.core.message_form import read_message, read_schema, write_message, write_schema
+from agent_magic.core.form.image import read_image
+from agent_magic.core.form.message import read_message, read_schema, write_message, write_schema
+from agent_magic.core.form.step import read_step, write_step
+from agent_magic.core.form.value import RecordedValue, UnreadableError, ValueReader, ValueWriter
 from agent_magic.core.messages import ChatMessage, ImagePart, TokenUsage, ToolCall, ToolExample, ToolSchema
-from agent_magic.core.step_form import read_step, write_step
 from agent_magic.core.steps import (
     ActionStep,
     Fault,
@@ -30,7 +31,6 @@ from agent_magic.core.steps import (
     Timing,
     ToolResult,
 )
-from agent_magic.core.value_form import RecordedValue, UnreadableError, ValueReader, ValueWriter
 from agent_magic.core.values import Description
 
 _IMAGE = ImagePart(image=Image.new("RGBA", (3, 2), (1, 2, 3, 4)), name="photo")

@@ -12,11 +12,11 @@ from memories import PROJECTIONS, Walk
 from PIL import Image
 
 from agent_magic.core.errors import OptionError
+from agent_magic.core.form.value import RecordedValue
 from agent_magic.core.memory import AgentMemory
 from agent_magic.core.messages import ImagePart, ToolCall
 from agent_magic.core.request import ACT
 from agent_magic.core.steps import ActionStep, FinalAnswerStep, TaskStep, Timing, ToolResult
-from agent_magic.core.value_form import RecordedValue
 
 
 def _to_json(memory: AgentMemory) -> dict[str, Any]:

@@ -19,8 +19,8 @@ import pytest
 from inline_snapshot import snapshot
 from PIL import Image
 
-from agent_magic.core.image_form import read_image
-from agent_magic.core.value_form import MAX_DEPTH, RecordedValue, UnreadableError, ValueReader, ValueWriter
+from agent_magic.core.form.image import read_image
+from agent_magic.core.form.value import MAX_DEPTH, RecordedValue, UnreadableError, ValueReader, ValueWriter
 
 
 def _to_json(value: Any, name: str | None = None) -> tuple[Any, list[Any]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast, get_args
 
-from agent_magic.core.message_form import (
+from agent_magic.core.form.message import (
     check_keys,
     need_text,
     read_choice,
@@ -18,10 +18,10 @@ from agent_magic.core.message_form import (
     read_part,
     read_text,
 )
+from agent_magic.core.form.tables import Json, Table, check_place, read_place
+from agent_magic.core.form.value import UnreadableError, write_text
 from agent_magic.core.messages import ChatMessage, RequestKind, ToolSchema
 from agent_magic.core.request import Projection, SentRequest
-from agent_magic.core.tables import Json, Table, check_place, read_place
-from agent_magic.core.value_form import UnreadableError, write_text
 from agent_magic.core.values import Value
 
 _KINDS: dict[Value, RequestKind] = {kind: kind for kind in get_args(RequestKind)}

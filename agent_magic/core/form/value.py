@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NoReturn, cast
 
-from agent_magic.core.image_form import is_image, write_image
+from agent_magic.core.form.image import is_image, write_image
 from agent_magic.core.values import Value, safe_repr
 
 MARK = "$"

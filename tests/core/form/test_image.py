@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from agent_magic.core.image_form import is_image, read_image, write_image
+from agent_magic.core.form.image import is_image, read_image, write_image
 
 
 def _noise(mode: str, size: tuple[int, int] = (7, 5)) -> Image.Image:

@@ -1,0 +1,1 @@
+"""A memory as plain JSON and back, loss-free."""

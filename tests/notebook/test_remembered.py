@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from cells import call, final
+from inline_snapshot import snapshot
+
+NAMES = """
+def add(a: int, b: int) -> int:
+    "Add.\\n\\nArgs:\\n    a: one\\n    b: other"
+    return a + b
+"""
+
+
+@pytest.fixture
+def asked(cells):
+    """Cells in which `bot` planned and called a tool twice."""
+    cells.define(NAMES)
+    cells.model("1. Add.", call("add", a=1, b=2), call("add", a=3, b=4), final(10))
+    cells.run("%%agent bot --model @m --tools add --plan 5\nAdd 1, 2, 3 and 4.")
+    return cells
+
+
+def shown(cells):
+    return re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "<time>", cells.run("%agent steps bot").text)
+
+
+def test_steps_shows_what_was_laid_upon_each(asked):
+    bot = asked.agent()
+    task, plan, first, second, *_ = bot.memory.steps
+    bot.memory.edit(task, task="Add them all.")
+    bot.memory.set_view(plan, "hidden")
+    bot.memory.set_view(first, "summary")
+    bot.memory.set_pinned(first)
+    bot.memory.edit(second, observations="seven", by="reviewer")
+    bot.memory.shorten({3: "short_observations"}, {})
+    assert shown(asked) == snapshot()
+
+
+def test_steps_leaves_out_what_was_dropped_and_says_so(asked):
+    bot = asked.agent()
+    bot.memory.drop(bot.memory.steps[2])
+    text = shown(asked)
+    assert "a = 1" not in text
+    assert text.splitlines()[-1] == snapshot()
+
+
+def test_steps_after_undo_are_as_they_were_made(asked):
+    before = shown(asked)
+    bot = asked.agent()
+    bot.memory.edit(bot.memory.steps[2], observations="three")
+    assert "edited by person" in shown(asked)
+    bot.memory.undo()
+    assert shown(asked) == before
+
+
+def test_steps_leaves_out_a_run_that_was_done_again(asked):
+    asked.agent().model = asked.model(final(11))
+    asked.run("%agent retry bot")
+    text = shown(asked)
+    assert text.count("bot · answered") == 1
+    assert text.splitlines()[-1] == snapshot()
