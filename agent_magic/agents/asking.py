@@ -9,6 +9,7 @@ import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
+from agent_magic.agents.boundary import has_news, pass_boundary
 from agent_magic.agents.budget import check_budget, check_time, note_call
 from agent_magic.agents.drafts import Draft
 from agent_magic.agents.moment import Composed, Composer, Moment
@@ -47,12 +48,7 @@ def ask_model(
         Interrupted: The person stopped the run.
     """
     run.raise_if_interrupted()
-    composed = composer.compose(moment, kind)
-    shortened = fit_to_window(moment, composed, window=run.window or run.model.context_window)
-    if shortened:
-        yield shortened
-        # What was cut can be looked into: there is a tool for it now.
-        composed = composer.compose(moment, kind)
+    composed = yield from _prepare(run, moment, composer, kind)
     policy: RetryPolicy | None = None
     attempt, may_shorten = 0, True
     while True:
@@ -67,6 +63,7 @@ def ask_model(
             head=composed.head,
             tail=composed.tail,
             schemas=composed.schemas,
+            summary_mode=moment.summary_mode,
         )
         composed.schemas, draft.model_input_digest = request.schemas, request.digest
         start = time.monotonic()
@@ -91,12 +88,29 @@ def ask_model(
                 tried = f" (tried {attempt} times)" if attempt > 1 else ""
                 raise GenerationError(failure.message + tried, model_id=run.model.model_id) from error
             yield from _wait(run, draft, failure, delay_s, attempt)
+            if has_news(run):  # the person used the wait
+                yield from pass_boundary(run, "call")
+                moment.summary_mode, moment.max_steps = run.values.summary_mode, run.max_steps
+                composed = yield from _prepare(run, moment, composer, kind)
         else:
-            note_call(run, message.usage, time.monotonic() - start, n_counted)
+            note_call(run, request, message, time.monotonic() - start, n_counted)
             run.count_usage(message.usage)
             draft.take_reply(message)
             yield ModelReplied(step_number=draft.step_number, message=message)
             return Reply(message=message, composed=composed)
+
+
+def _prepare(
+    run: Run, moment: Moment, composer: Composer, kind: RequestKind
+) -> Generator[Event, None, Composed]:
+    """The request as it is made up now, shortened so that it fits."""
+    composed = composer.compose(moment, kind)
+    shortened = fit_to_window(moment, composed, window=run.window or run.model.context_window)
+    if not shortened:
+        return composed
+    yield shortened
+    # What was cut can be looked into: there is a tool for it now.
+    return composer.compose(moment, kind)
 
 
 def _shorten_more(run: Run, moment: Moment, composed: Composed) -> ContextShortened | None:

@@ -53,17 +53,26 @@ def foresee_max_steps(run: Run) -> int:
 
 
 def _take_up(run: Run, place: Place) -> Generator[Event, None, None]:
-    log, edits = run.settings.log, run.memory.edits_since(run.seen.edits)
-    while run.seen.settings < len(log):
-        change = log[run.seen.settings]
-        run.seen.settings += 1
-        yield _apply(run, change, place)
-    for change in edits:
-        run.seen.edits += 1
-        if change.by != "window":
-            if isinstance(run.memory.entries[change.index].step, PlanningStep):
-                run.plan = _find_plan(run)
-            yield _tell(run, change)
+    # Whoever is told of one change may make the next: that is taken up here too.
+    log, seen = run.settings.log, run.seen
+    while True:
+        if seen.settings < len(log):
+            seen.settings += 1
+            yield _apply(run, log[seen.settings - 1], place)
+        elif edits := run.memory.edits_since(seen.edits):
+            for change in edits:
+                seen.edits += 1
+                yield from _take_up_edit(run, change)
+        else:
+            return
+
+
+def _take_up_edit(run: Run, change: MemoryChange) -> Generator[Event, None, None]:
+    if change.by == "window":
+        return
+    if isinstance(run.memory.entries[change.index].step, PlanningStep):
+        run.plan = _find_plan(run)
+    yield _tell(run, change)
 
 
 def _apply(run: Run, change: SettingChange, place: Place) -> SettingChanged:

@@ -10,8 +10,9 @@ import time
 
 from agent_magic.agents.moment import Composed, Moment
 from agent_magic.agents.run import Run, Spent
-from agent_magic.agents.window import count_request
-from agent_magic.core.messages import TokenUsage
+from agent_magic.agents.window import ESTIMATE_ERROR, count_request
+from agent_magic.core.messages import ChatMessage
+from agent_magic.core.request import SentRequest
 
 
 class BudgetReached(Exception):  # noqa: N818 - a state of the run, not a fault
@@ -32,10 +33,12 @@ def check_budget(run: Run, moment: Moment, composed: Composed) -> int | None:
         check_time(run, values.max_time_s)
     if values.max_total_tokens is None and values.max_cost_usd is None:
         return None
+    _count_unreported(run)
     n_counted = count_request(moment, composed)
     n_input, n_output = _foresee(run.spent, n_counted)
     if run.spent.n_calls == 0 and moment.meter.is_estimate:
-        return n_counted  # nothing is known yet: an estimate alone must not stop a run
+        # Nothing is known yet: an estimate stops a run only if it passes the limit however high it is.
+        n_input = int(n_input / ESTIMATE_ERROR)
     if values.max_total_tokens is not None:
         _check_tokens(run.spent, n_input + n_output, values.max_total_tokens)
     if values.max_cost_usd is not None:
@@ -59,23 +62,48 @@ def check_time(run: Run, max_time_s: float, *, delay_s: float = 0.0) -> None:
         )
 
 
-def note_call(run: Run, usage: TokenUsage | None, seconds: float, n_counted: int | None) -> None:
-    """Enter a call that was answered."""
-    spent = run.spent
+def note_call(
+    run: Run, request: SentRequest, message: ChatMessage, seconds: float, n_counted: int | None
+) -> None:
+    """Enter a call that was answered.
+
+    Args:
+        n_counted: What `check_budget` gave for it.
+    """
+    spent, usage = run.spent, message.usage
     spent.n_calls += 1
     spent.seconds += seconds
-    n_input = usage.input_tokens if usage else None
-    n_output = usage.output_tokens if usage else None
-    cost = usage.cost_usd if usage else None
-    if cost is None and n_input is not None and n_output is not None:
-        cost = run.model.price_usd(n_input, n_output)
-    spent.cost_usd = None if cost is None or spent.cost_usd is None else spent.cost_usd + cost
-    if n_counted is None and n_input is None:
-        return
-    spent.tokens += (n_input if n_input is not None else n_counted or 0) + (n_output or 0)
-    spent.output_tokens += n_output or 0
-    if n_input is not None and n_counted:
-        spent.last_input = (n_input, n_counted)
+    if usage is None or usage.input_tokens is None or usage.output_tokens is None or usage.cost_usd is None:
+        # It is estimated when there is a budget to keep, and not before: that takes time.
+        spent.unreported.append((request, message, n_counted))
+    else:
+        _add(run, usage.input_tokens, usage.output_tokens, usage.cost_usd)
+    if usage is not None and usage.input_tokens is not None and n_counted:
+        spent.last_input = (usage.input_tokens, n_counted)
+
+
+def _count_unreported(run: Run) -> None:
+    """Estimate what providers did not report of the calls so far."""
+    while run.spent.unreported:
+        request, message, n_counted = run.spent.unreported.pop(0)
+        usage = message.usage
+        n_input = usage.input_tokens if usage else None
+        n_output = usage.output_tokens if usage else None
+        cost = usage.cost_usd if usage else None
+        if n_input is None:
+            n_input = n_counted
+        if n_input is None:  # the budget was given after this call
+            n_input = run.meter.count(run.memory.rebuild(request)) + run.meter.count_tools(request.schemas)
+        if n_output is None:
+            n_output = run.meter.count_once([message])
+        _add(run, n_input, n_output, run.model.price_usd(n_input, n_output) if cost is None else cost)
+
+
+def _add(run: Run, n_input: int, n_output: int, cost_usd: float | None) -> None:
+    spent = run.spent
+    spent.tokens += n_input + n_output
+    spent.output_tokens += n_output
+    spent.cost_usd = None if cost_usd is None or spent.cost_usd is None else spent.cost_usd + cost_usd
 
 
 def _foresee(spent: Spent, n_counted: int) -> tuple[int, int]:

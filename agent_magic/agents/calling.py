@@ -27,6 +27,7 @@ from agent_magic.tools.tool import PreparedCall, Tool
 
 Ready = Mapping[int, tuple[Tool, PreparedCall]]
 """Calls that can be made, by their place in the turn."""
+_RUNNING = object()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,25 +44,64 @@ class CallOutcome:
     timing: Timing | None = None
 
 
-def call_tools(ready: Ready, run: Run, max_threads: int) -> Generator[CallOutcome, None, None]:
+class Body:
+    """A tool's body that was entered; what it returned stands here the moment that it has."""
+
+    __slots__ = ("prepared", "returned", "sink", "start", "tool")
+
+    def __init__(self, tool: Tool, prepared: PreparedCall) -> None:
+        self.tool = tool
+        self.prepared = prepared
+        self.sink = Sink()
+        self.start = time.time()
+        self.returned: Value = _RUNNING
+
+    @property
+    def has_returned(self) -> bool:
+        """Whether it came to its end without an error."""
+        return self.returned is not _RUNNING and not inspect.isawaitable(self.returned)
+
+    def to_outcome(self, place: int, error: StepError | None = None) -> CallOutcome:
+        """What came of it."""
+        return CallOutcome(
+            place=place,
+            tool=self.tool,
+            prepared=self.prepared,
+            is_over=True,
+            output=self.returned if error is None else None,
+            error=error,
+            printed=self.sink.text,
+            timing=Timing(start=self.start, end=time.time()),
+        )
+
+
+def call_tools(
+    ready: Ready, run: Run, max_threads: int, bodies: dict[int, Body] | None = None
+) -> Generator[CallOutcome, None, None]:
     """Make the calls; yield each one's start and end, the ends in order of completion.
 
     One call alone runs in the caller's thread, so that plots, sqlite and other things bound to a
     thread work. Of several, neighbours run side by side in threads; those marked `sequential`
     or `main_thread` run alone, in the caller's thread, in their place.
 
+    Args:
+        bodies: Takes each body that is entered, by its place. Ctrl-C may come between the end of one
+            and the news of it; what it returned is found here then.
+
     Raises:
         KeyboardInterrupt: Ctrl-C; threads that still run are left behind, their results unused.
         Interrupted: The person stopped the run.
     """
+    bodies = {} if bodies is None else bodies
     for group in _groups(ready):
         run.raise_if_interrupted()
         if len(group) == 1:
             place, (tool, prepared) = next(iter(group.items()))
             yield CallOutcome(place=place, tool=tool, prepared=prepared, is_over=False)
-            yield _call(place, tool, prepared, run, is_caller=True)
+            bodies[place] = body = Body(tool, prepared)
+            yield _call(place, body, run, is_caller=True)
         else:
-            yield from _call_side_by_side(group, run, max_threads)
+            yield from _call_side_by_side(group, run, max_threads, bodies)
     run.raise_if_interrupted()
 
 
@@ -80,14 +120,16 @@ def _groups(ready: Ready) -> Generator[Ready, None, None]:
         yield group
 
 
-def _call_side_by_side(group: Ready, run: Run, max_threads: int) -> Generator[CallOutcome, None, None]:
+def _call_side_by_side(
+    group: Ready, run: Run, max_threads: int, bodies: dict[int, Body]
+) -> Generator[CallOutcome, None, None]:
     news: queue.SimpleQueue[CallOutcome | None] = queue.SimpleQueue()
     waiting = list(group.items())
     n_running = 0
 
-    def job(place: int, tool: Tool, prepared: PreparedCall) -> Callable[[], None]:
+    def job(place: int, body: Body) -> Callable[[], None]:
         context = contextvars.copy_context()
-        return lambda: news.put(context.run(_call, place, tool, prepared, run, is_caller=False))
+        return lambda: news.put(context.run(_call, place, body, run, is_caller=False))
 
     take_off = run.on_interrupt(lambda: news.put(None))
     try:
@@ -95,7 +137,8 @@ def _call_side_by_side(group: Ready, run: Run, max_threads: int) -> Generator[Ca
             while waiting and n_running < max_threads:
                 place, (tool, prepared) = waiting.pop(0)
                 yield CallOutcome(place=place, tool=tool, prepared=prepared, is_over=False)
-                THREADS.start(job(place, tool, prepared))
+                bodies[place] = body = Body(tool, prepared)
+                THREADS.start(job(place, body))
                 n_running += 1
             run.raise_if_interrupted()
             outcome = news.get()
@@ -106,43 +149,36 @@ def _call_side_by_side(group: Ready, run: Run, max_threads: int) -> Generator[Ca
         take_off()
 
 
-def _call(place: int, tool: Tool, prepared: PreparedCall, run: Run, *, is_caller: bool) -> CallOutcome:
-    sink = Sink()
-    start = time.time()
-    output: Value = None
+def _call(place: int, body: Body, run: Run, *, is_caller: bool) -> CallOutcome:
     error: StepError | None = None
+    body.start = time.time()
     try:
-        with printing_into(sink):
-            output = _enter(tool, prepared, run)
+        with printing_into(body.sink):
+            _enter(body, run)
     except StepError as told:
         error = ToolError(_bounded(told.message)) if isinstance(told, ToolError) else told
     except KeyboardInterrupt as stop:
         if is_caller:  # a real Ctrl-C: signals reach the main thread only
             raise
-        error = _crash(tool, stop)
+        error = _crash(body.tool, stop)
     except BaseException as crash:  # noqa: BLE001 - a tool may raise anything, `sys.exit` included
         if is_caller and isinstance(crash, asyncio.CancelledError):
             run.raise_if_interrupted()
-        error = _crash(tool, crash)
-    return CallOutcome(
-        place=place,
-        tool=tool,
-        prepared=prepared,
-        is_over=True,
-        output=output,
-        error=error,
-        printed=sink.text,
-        timing=Timing(start=start, end=time.time()),
-    )
+        error = _crash(body.tool, crash)
+    return body.to_outcome(place, error)
 
 
-def _enter(tool: Tool, prepared: PreparedCall, run: Run) -> Value:
+def _enter(body: Body, run: Run) -> None:
     """Run the body where it belongs, an awaitable result on the loop that it belongs to."""
-    loop = run.loop
-    output = _in_loop_thread(tool, prepared, loop) if loop and tool.main_thread else tool.invoke(prepared)
-    if not inspect.isawaitable(output):
-        return output
-    return wait_for(output, loop or BACKGROUND_LOOP.loop(), run.on_interrupt)
+    tool, prepared, loop = body.tool, body.prepared, run.loop
+    # Nothing stands between a return and its keeping, so that Ctrl-C cannot come between the two.
+    if loop and tool.main_thread:
+        body.returned = _in_loop_thread(tool, prepared, loop)
+    else:
+        body.returned = tool.invoke(prepared)
+    if inspect.isawaitable(body.returned):
+        awaited, body.returned = body.returned, _RUNNING
+        body.returned = wait_for(awaited, loop or BACKGROUND_LOOP.loop(), run.on_interrupt)
 
 
 def _in_loop_thread(tool: Tool, prepared: PreparedCall, loop: asyncio.AbstractEventLoop) -> Value:

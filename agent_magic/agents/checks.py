@@ -5,13 +5,15 @@ It must not change an answer, nor decide what becomes of a refused one.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from agent_magic.agents.hooks import check_signature, name_of_function, takes_keyword
 from agent_magic.core.memory import AgentMemory
+from agent_magic.core.redact import redact
 from agent_magic.core.result import CheckResult
-from agent_magic.core.text import truncate
+from agent_magic.core.text import strip_control, truncate
 from agent_magic.core.values import Value, safe_repr
 
 FinalAnswerCheck: TypeAlias = Callable[..., Value]
@@ -53,14 +55,28 @@ def _apply(check: FinalAnswerCheck, answer: Value, keywords: dict[str, Value]) -
     try:
         said = check(answer, **keywords)
         reason = ""
+        if inspect.iscoroutine(said):
+            said.close()
+            return CheckResult(name=name, passed=False, reason="it is async, and nothing waits for it")
         if isinstance(said, tuple) and len(said) == 2:
             said, reason = said[0], str(said[1])
         passed = bool(said)
-    except Exception as error:  # noqa: BLE001 - a check may raise anything: it refuses the answer
-        return CheckResult(name=name, passed=False, reason=_cut(f"{type(error).__name__}: {error}"))
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # noqa: BLE001 - a check may raise anything, `sys.exit` included: it refuses the answer
+        return CheckResult(name=name, passed=False, reason=_cut(_words(error)))
     if passed:
         return CheckResult(name=name, passed=True)
     return CheckResult(name=name, passed=False, reason=_cut(reason or f"it returned {safe_repr(said, 80)}"))
+
+
+def _words(error: BaseException) -> str:
+    name = type(error).__name__
+    try:
+        said = str(error)
+    except Exception as second:  # noqa: BLE001 - the exception's own `__str__` may raise
+        said = f"<its text raised {type(second).__name__}>"
+    return f"{name}: {said}" if said else name
 
 
 def refusal(result: CheckResult) -> str:
@@ -72,4 +88,4 @@ def refusal(result: CheckResult) -> str:
 
 
 def _cut(text: str) -> str:
-    return truncate(text.strip(), _MAX_REASON)
+    return truncate(redact(strip_control(text)).strip(), _MAX_REASON)

@@ -29,6 +29,8 @@ class Draft:
         self.fault: Fault | None = None
         self.token_usage: TokenUsage | None = None
         self.model_input_digest = ""
+        self.step: ActionStep | PlanningStep | None = None
+        """What it became, from just before that enters memory."""
 
     @property
     def is_plan(self) -> bool:
@@ -45,6 +47,9 @@ class Draft:
         self.text_pieces[:] = [message.content or ""]
         self.reasoning_pieces[:] = [message.reasoning or ""]
         self.token_usage = message.usage
+
+    def take_back_answer(self) -> None:
+        """Where the run is stopped before an answer was taken, it is none."""
 
     def freeze(self) -> ActionStep | PlanningStep:
         """The step, with what there is."""
@@ -121,6 +126,12 @@ class StepDraft(Draft):
             )
         else:  # it was given as text
             self.fault = fault
+
+    def take_back_answer(self) -> None:
+        """Where the run is stopped before an answer was taken, it is none."""
+        if self.is_final_answer:
+            fault = Fault(kind="Interrupted", message="The run was interrupted before the answer was taken.")
+            self.refuse_answer(self.fault if 0 not in self.results and self.fault else fault)
 
     def add_advice(self, advice: str) -> None:
         """Add a line to each of the step's error texts."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 
-from agent_magic.agents.run import BY_PERSON, CallIds, Run
+from agent_magic.agents.run import BY_PERSON, CallIds, Joining, Run
 from agent_magic.core.memory import AgentMemory
 from agent_magic.core.result import RunResult
 from agent_magic.core.state import AgentState
@@ -38,7 +38,9 @@ class RunHistory:
 
     def memory_of(self, run_id: str) -> AgentMemory:
         """The memory that a run worked on: its requests can be rebuilt from it."""
-        return self._apart.get(run_id, self._shown)
+        goes_on = [run for run in (*self.active, self.last) if run is not None and run.result is None]
+        own = next((run.memory for run in goes_on if run.run_id == run_id), self._joined)
+        return self._apart.get(run_id, own)
 
     def forget(self, state: AgentState) -> None:
         """Forget all runs; the system prompt and the person's variables stay."""
@@ -59,6 +61,8 @@ class RunHistory:
             self._joined = self._shown = memory
             self._apart.clear()
             self.results.clear()
+            if not self.active:
+                self.last = None
             for step in memory.steps:
                 if isinstance(step, ActionStep):
                     for call in step.tool_calls:
@@ -76,34 +80,48 @@ class RunHistory:
             self.last = run
 
     def begin(self, run: Run) -> None:
-        """The run goes on from now."""
+        """The run goes on from now; once begun or ended it does not begin again."""
         with self.lock:
-            self.active.append(run)
+            has_ended = any(run.result is result for result in self.results)
+            if run not in self.active and not has_ended:
+                self.active.append(run)
 
     def close(self, run: Run, reason: str, state: AgentState) -> None:
-        """End a run as interrupted, and take it in."""
+        """End a run as interrupted, and take it in, though it had not begun yet."""
+        self.begin(run)
         run.interrupt(reason)  # whatever still runs behind learns that nobody waits for it
         run.end_interrupted(reason)
         self.join(run, state)
 
     def join(self, run: Run, state: AgentState) -> None:
-        """Take an ended run's steps into the shared memory, once."""
+        """Take an ended run's steps into the shared memory, once.
+
+        Ctrl-C may come in between: what is done by then stays right when it is done again.
+        """
         with self.lock:
             if run not in self.active:
                 return
             if run.result is None:  # a second Ctrl-C came while the first was being recorded
                 run.end_interrupted(BY_PERSON)
             assert run.result is not None
-            self.active.remove(run)
-            others_joined = run.n_changes != self._n_changes
-            self._n_changes += 1
-            is_last = run is self.last
-            if others_joined:
+            joining = run.joining = run.joining or self._join(run)
+            self._joined = joining.memory
+            self._n_changes = joining.n_changes
+            if joining.has_overlapped:
                 self._apart[run.run_id] = run.memory
-                self._joined.join(run.memory, run.n_start, with_edits=is_last)
-            else:
-                self._joined = run.memory if is_last else run.memory.fork()
             if self.last is not None and self.last.result is not None:
                 self._shown = self._joined
-            self.results.append(run.result)
+            if not any(run.result is result for result in self.results):
+                self.results.append(run.result)
             state.join(run.state)
+            self.active.remove(run)
+
+    def _join(self, run: Run) -> Joining:
+        is_last = run is self.last
+        has_overlapped = run.n_changes != self._n_changes
+        if has_overlapped:
+            memory = self._joined.fork()
+            memory.join(run.memory, run.n_start, with_edits=is_last)
+        else:
+            memory = run.memory if is_last else run.memory.fork()
+        return Joining(memory=memory, has_overlapped=has_overlapped, n_changes=self._n_changes + 1)

@@ -11,7 +11,8 @@ from typing import TypeAlias, cast
 
 from agent_magic.core.errors import OptionError
 from agent_magic.core.steps import ActionStep, MemoryStep
-from agent_magic.core.values import Value
+from agent_magic.core.text import truncate
+from agent_magic.core.values import Value, safe_repr
 
 StepCallback: TypeAlias = Callable[..., object]
 """`callback(step)` or `callback(step, agent=agent)`; what it returns is not used."""
@@ -19,6 +20,7 @@ StepCallbacks: TypeAlias = (
     Mapping[type[MemoryStep], StepCallback | Sequence[StepCallback]] | Sequence[StepCallback]
 )
 """By the class of the step; a list is for action steps."""
+_MAX_ERROR = 1_000
 
 
 def takes_keyword(function: Callable[..., object], name: str) -> bool:
@@ -35,6 +37,12 @@ def name_of_function(function: Callable[..., object]) -> str:
     return getattr(function, "__name__", None) or type(function).__name__
 
 
+def tell_error(error: Exception) -> str:
+    """What a person's function raised, in words that stand before a full stop."""
+    text = truncate(str(error).strip(), _MAX_ERROR).rstrip(".")
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
 def check_signature(what: str, function: Value, *, argument: str, keywords: Sequence[str]) -> None:
     """See that a function can be called with one argument, and with the keywords that it names.
 
@@ -43,7 +51,9 @@ def check_signature(what: str, function: Value, *, argument: str, keywords: Sequ
     """
     form = f"def {what}({argument}): …"
     if not callable(function):
-        raise OptionError(f"{function!r:.200} is no function, so it cannot be a {what}. Write {form}")
+        raise OptionError(
+            f"{safe_repr(function, 200)} is no function, so it cannot serve as {what}. Write {form}"
+        )
     name = name_of_function(function)
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
         raise OptionError(f"The {what} {name} is async, and nothing waits for it. Write {form}")
@@ -55,7 +65,9 @@ def check_signature(what: str, function: Value, *, argument: str, keywords: Sequ
     try:
         signature.bind(None, **given)
     except TypeError as error:
-        also = f" It may also take {' and '.join(keywords)} as keywords." if keywords else ""
+        names = " and ".join(keywords)
+        form_of_them = "keywords" if len(keywords) > 1 else "a keyword"
+        also = f" It may also take {names} as {form_of_them}." if keywords else ""
         raise OptionError(
             f"The {what} {name}{signature} cannot be called with one argument: {error}. Write {form}{also}"
         ) from None
@@ -87,8 +99,7 @@ class Callbacks:
                 callback(step, agent=agent) if takes_agent else callback(step)
             except Exception as error:  # noqa: BLE001 - the person's own function may raise anything
                 yield (
-                    f"The callback {name_of_function(callback)} raised {type(error).__name__}: {error}. "
-                    "The run goes on."
+                    f"The callback {name_of_function(callback)} raised {tell_error(error)}. The run goes on."
                 )
 
 
@@ -97,8 +108,9 @@ def _pairs(given: StepCallbacks | None) -> Iterable[tuple[type[MemoryStep], Step
         return
     if not isinstance(given, Mapping):
         if callable(given) or not isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may not be typed
+            shown = name_of_function(given) if callable(given) else safe_repr(given, 200)
             raise OptionError(
-                f"step_callbacks is a list or a mapping, and not {given!r:.200}. Write step_callbacks=[callback]."
+                f"step_callbacks is a list or a mapping, and not {shown}. Write step_callbacks=[callback]."
             )
         yield from ((ActionStep, callback) for callback in given)
         return

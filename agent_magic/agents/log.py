@@ -121,7 +121,8 @@ def _step_words(step: object) -> str:
             return f"plan before step {step.step_number} {'failed: ' + step.fault.kind if step.fault else 'made'}"
         case ActionStep():
             failed = f", {len(step.faults)} failed" if step.faults else ""
-            return f"step {step.step_number} ended: {len(step.tool_calls)} calls{failed}"
+            n_calls = len(step.tool_calls)
+            return f"step {step.step_number} ended: {n_calls} {'call' if n_calls == 1 else 'calls'}{failed}"
         case _:
             return "an answer was given"
 

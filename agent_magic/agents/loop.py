@@ -71,6 +71,8 @@ def take_steps(run: Run, acting: Acting) -> Generator[Event, None, None]:
             if is_due(run):
                 plan = yield from make_plan(run, acting)
                 yield from _enter(run, acting, plan)
+                if has_news(run):
+                    yield from pass_boundary(run, "call")
             yield from _take_step(run, acting)
             if run.result is not None:
                 return
@@ -180,8 +182,10 @@ def _enter(
 
 
 def _notify(run: Run, acting: Acting, step: Value) -> Generator[Event, None, None]:
+    # An answer belongs to the step before the one that would be made next.
+    number = run.step_number - 1 if isinstance(step, FinalAnswerStep) else run.step_number
     for failure in acting.callbacks.call(step, acting):
-        yield Notice(step_number=getattr(step, "step_number", run.step_number), message=failure)
+        yield Notice(step_number=getattr(step, "step_number", number), message=failure)
 
 
 def _tell_repeats(run: Run, draft: StepDraft) -> int:

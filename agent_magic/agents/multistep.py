@@ -149,12 +149,11 @@ class MultiStepAgent(AgentDefinition, ABC):
             _check_choice("summary_mode", summary_mode, ("plan", "all", "off"))
         run = self._history.last
         if step is not None:
-            if run is None:
-                raise OptionError("No run was made yet, so there is no past request. Leave the step out.")
+            memory = self.memory if run is None else self._history.memory_of(run.run_id)
             return preview_sent(
-                self._history.memory_of(run.run_id),
-                run.model,
-                run_id=run.run_id,
+                memory,
+                self.model if run is None else run.model,
+                run_id=None if run is None else run.run_id,
                 step_number=step,
                 kind=kind,
                 summary_mode=summary_mode,
@@ -442,17 +441,24 @@ class MultiStepAgent(AgentDefinition, ABC):
 
     def _finish(self, run: Run) -> RunResult:
         # Ctrl-C between two events reaches this line, not the generator: closing tells it.
-        with contextlib.closing(self._drive(run)) as events:
-            for _ in events:
-                pass
+        try:
+            with contextlib.closing(self._drive(run)) as events:
+                for _ in events:
+                    pass
+        except KeyboardInterrupt:  # it may have come before the first event, or twice
+            self._history.close(run, BY_PERSON, self.state)
+            raise
         return _ended(run)
 
     def _drive(self, run: Run) -> Generator[Event, None, RunResult]:
-        return logged(run.run_id, self.name, self._events(run))
+        try:
+            return (yield from logged(run.run_id, self.name, self._events(run)))
+        finally:
+            self._history.join(run, self.state)  # where Ctrl-C came into the joining itself; else it is done
 
     def _events(self, run: Run) -> Generator[Event, None, RunResult]:
-        self._history.begin(run)
         try:
+            self._history.begin(run)
             run.add(run.task)
             yield RunStarted(
                 run_id=run.run_id,
@@ -473,6 +479,8 @@ class MultiStepAgent(AgentDefinition, ABC):
             raise
         finally:
             self._history.join(run, self.state)
+            if not self._history.active:  # a pause is of runs that go on: the next one must not hang on it
+                self.unpause()
         result = _ended(run)
         yield RunEnded(result=result)
         return result

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from agent_magic.agents.asking import ask_model
 from agent_magic.agents.boundary import has_news, pass_boundary
-from agent_magic.agents.hooks import takes_keyword
+from agent_magic.agents.hooks import takes_keyword, tell_error
 from agent_magic.agents.moment import Composer, Moment
 from agent_magic.agents.run import Run
 from agent_magic.core.errors import DefinitionError, RunError
@@ -121,7 +121,7 @@ def _approve(plan: str, planning: Planning) -> tuple[str | None, str]:
     try:
         said = approve(plan, agent=planning) if takes_keyword(approve, "agent") else approve(plan)
     except Exception as error:  # noqa: BLE001 - the person's own function may raise anything
-        return None, f"approve_plan raised {type(error).__name__}: {error}. The plan does not count."
+        return None, f"approve_plan raised {tell_error(error)}. The plan does not count."
     if said is None or said is True:
         return plan, ""
     if isinstance(said, str) and said.strip():

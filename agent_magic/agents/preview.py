@@ -16,7 +16,6 @@ from agent_magic.agents.window import fit_to_window
 from agent_magic.core.errors import GenerationError, OptionError
 from agent_magic.core.memory import AgentMemory
 from agent_magic.core.messages import ChatMessage, RequestKind, ToolSchema
-from agent_magic.core.request import SentRequest
 from agent_magic.core.settings import SummaryMode
 from agent_magic.core.values import Value
 from agent_magic.models.model import Model
@@ -99,17 +98,24 @@ def preview_sent(
     memory: AgentMemory,
     model: Model,
     *,
-    run_id: str,
+    run_id: str | None,
     step_number: int,
     kind: RequestKind,
     summary_mode: SummaryMode | None,
 ) -> Preview:
     """A request that was made, or another view of its moment if `summary_mode` is given.
 
+    Args:
+        run_id: Of the run that made it; None for that of the memory's last request, as in one that was loaded.
+
     Raises:
         OptionError: No such request was made.
     """
     requests = memory.requests
+    if run_id is None:
+        if not requests:
+            raise OptionError("No run was made yet, so there is no past request. Leave the step out.")
+        run_id = requests[-1].run_id
     places = [i for i, r in enumerate(requests) if r.run_id == run_id and r.kind == kind]
     wanted = [i for i in places if requests[i].step_number == step_number]
     if not wanted:
@@ -129,7 +135,7 @@ def preview_sent(
         run_id=run_id,
         is_past=True,
         is_exact=memory.is_rebuilt_exactly(request) if is_as_sent else None,
-        summary_mode=summary_mode or _mode_of(request),
+        summary_mode=summary_mode or request.summary_mode,
     )
 
 
@@ -185,12 +191,6 @@ def _n_equal(old: Sequence[Value], new: Sequence[Value]) -> int:
             break
         n += 1
     return n
-
-
-def _mode_of(request: SentRequest) -> SummaryMode:
-    if request.kind == "plan":
-        return "plan" if request.projection.summary_mode else "off"
-    return "all" if request.projection.summary_mode else "plan"
 
 
 def _missing(step_number: int, kind: RequestKind, made: Sequence[int]) -> str:

@@ -11,12 +11,13 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agent_magic.agents.drafts import Draft, PlanDraft, StepDraft
 from agent_magic.agents.meter import Meter
 from agent_magic.core.memory import AgentMemory
-from agent_magic.core.messages import TokenUsage
+from agent_magic.core.messages import ChatMessage, TokenUsage
+from agent_magic.core.request import SentRequest
 from agent_magic.core.result import CheckResult, RunResult, RunStatus, Verified
 from agent_magic.core.settings import AgentSettings, SettingValues
 from agent_magic.core.state import AgentState
@@ -82,6 +83,11 @@ class Spent:
     output_tokens: int = 0
     cost_usd: float | None = 0.0
     """None as soon as a call's cost is unknown."""
+    unreported: list[tuple[SentRequest, ChatMessage, int | None]] = field(
+        default_factory=list[tuple[SentRequest, ChatMessage, int | None]]
+    )
+    """Calls whose figures the provider did not report, as long as nobody has asked for them; with the
+    tokens of the request, where they were counted."""
     last_input: tuple[int, int] | None = None
     """Of the last call with figures: input tokens as reported, and as estimated before."""
 
@@ -112,6 +118,17 @@ class Origin:
     """The plan that counted, if there was one."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joining:
+    """How an ended run comes into the memory of its agent."""
+
+    memory: AgentMemory
+    """The agent's from then on."""
+    has_overlapped: bool
+    """Others joined in since it started."""
+    n_changes: int
+
+
 @dataclass(slots=True)
 class Seen:
     """How much of what others change a run has taken up."""
@@ -130,6 +147,7 @@ class Run:
     """Like `stop`, but set from a signal handler, where no lock may be taken."""
     n_changes = 0
     """How often the agent's history had changed when the run started."""
+    joining: Joining | None = None
     usage: TokenUsage | None = None
     """Of the calls so far that were answered; None before the first."""
     wants_plan = False
@@ -239,9 +257,7 @@ class Run:
             draft = self._draft
             if draft is None or self.result is not None:
                 raise Interrupted(self._reason)
-            self._draft = None
-            step = draft.freeze()
-            self._append(step)
+            step = self._freeze(draft)
             if isinstance(step, ActionStep):
                 self.step_number += 1
             return step
@@ -282,15 +298,15 @@ class Run:
         with self._lock:
             if self.result is not None:
                 return self.result
-            if not self.steps:  # it ended before it began
-                self._append(self.task)
+            self._mend()
             if self._draft is None and status == "interrupted":
                 n_made = sum(isinstance(step, ActionStep) for step in self.steps)
                 self._draft = StepDraft(self.first_step + n_made)
             if self._draft is not None:
                 self._draft.fault = self._draft.fault or error
-                self._append(self._draft.freeze())
-                self._draft = None
+                if status == "interrupted":
+                    self._draft.take_back_answer()
+                self._freeze(self._draft)
             self.result = RunResult(
                 run_id=self.run_id,
                 agent_name=self.agent_name,
@@ -310,13 +326,31 @@ class Run:
             return self.result
 
     def end_interrupted(self, reason: str) -> RunResult:
-        """End as interrupted by the person; the first end counts."""
+        """End as interrupted by the person; the first end counts, and an answer that is in memory."""
+        if self.answer is not None and self.steps and isinstance(self.steps[-1], FinalAnswerStep):
+            return self.end("answered", value=self.answer.value, checks=self.checks)
         return self.end("interrupted", error=Fault(kind="Interrupted", message=reason))
+
+    def _freeze(self, draft: Draft) -> ActionStep | PlanningStep:
+        """Let what is being made be a step; the order is one that an interrupt may come into at any place."""
+        draft.step = step = draft.freeze()
+        self._append(step)
+        self._draft = None
+        return step
 
     def _append(self, step: RunStep) -> None:
         if self.result is None:
             self.steps.append(step)
             self.memory.append(step)
+
+    def _mend(self) -> None:
+        """Put right what an interrupt left half done: a step that is made is in memory, once."""
+        if not self.steps:  # it ended before it began
+            self.steps.append(self.task)
+        for step in self.steps[len(self.memory.entries) - self.n_start :]:
+            self.memory.append(step)
+        if self._draft is not None and self._draft.step is self.steps[-1]:
+            self._draft = None
 
 
 def _verified(checks: tuple[CheckResult, ...]) -> Verified:

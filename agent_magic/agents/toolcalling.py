@@ -10,7 +10,7 @@ import difflib
 from collections.abc import Generator, Mapping, Sequence
 
 from agent_magic.agents.asking import ask_model
-from agent_magic.agents.calling import CallOutcome, call_tools
+from agent_magic.agents.calling import Body, CallOutcome, call_tools
 from agent_magic.agents.composing import compose_final, compose_plan
 from agent_magic.agents.drafts import StepDraft
 from agent_magic.agents.moment import Composed, Moment, projection_of
@@ -77,24 +77,24 @@ class ToolCallingAgent(MultiStepAgent):
         )
 
     def read_last_answer(self, run: Run, message: ChatMessage) -> Value:
-        """The text of the reply; of a `final_answer` that it calls all the same, the argument."""
-        calls = message.tool_calls
-        tool = self._answer_tool
+        """What the text of the reply says; of a `final_answer` that it calls all the same, the argument."""
         try:
-            if not calls and has_call_mark(message.content or ""):
-                calls = parse_tool_calls(message.content or "").calls
+            return self._read_last_answer(message, run)
+        except ToolCallError as error:
+            raise ToolCallError(_for_person(error.message, self._answer_tool)) from error
+
+    def _read_last_answer(self, message: ChatMessage, run: Run) -> Value:
+        calls, text, tool = message.tool_calls, message.content or "", self._answer_tool
+        try:
+            if not calls and has_call_mark(text):
+                calls = parse_tool_calls(text).calls
             for call in calls:
                 arguments = read_arguments(call.arguments)
                 if call.name.strip() == FINAL_ANSWER.name and "answer" in arguments:
-                    if self.answer_type is None:
-                        return arguments["answer"]
                     return tool.invoke(tool.prepare(arguments, run.state))
         except ParsingError:
             pass  # no call then: the text is the answer
-        text = message.content or None
-        if text is None or self.answer_type is None:
-            return text
-        return parse_answer(text, tool, run.state)
+        return parse_answer(text, tool, run.state) if text.strip() else None
 
     def act(self, run: Run, moment: Moment, draft: StepDraft) -> Generator[Event, None, None]:
         """One reply of the model and the tool calls in it."""
@@ -193,13 +193,21 @@ class ToolCallingAgent(MultiStepAgent):
                 yield ToolCallEnded(step_number=draft.step_number, result=draft.results[place])
         if ready:
             draft.watch(run.state.base)
-        for outcome in call_tools(ready, run, self.max_tool_threads):
-            call = draft.calls[outcome.place]
-            if not outcome.is_over:
-                yield ToolCallStarted(step_number=draft.step_number, call=call)
-                continue
-            draft.results[outcome.place] = result = self._to_result(run, call, outcome, budget)
-            yield ToolCallEnded(step_number=draft.step_number, result=result)
+        bodies: dict[int, Body] = {}
+        try:
+            for outcome in call_tools(ready, run, self.max_tool_threads, bodies):
+                call = draft.calls[outcome.place]
+                if not outcome.is_over:
+                    yield ToolCallStarted(step_number=draft.step_number, call=call)
+                    continue
+                draft.results[outcome.place] = result = self._to_result(run, call, outcome, budget)
+                yield ToolCallEnded(step_number=draft.step_number, result=result)
+        finally:
+            # Where an interrupt came before the news of a call that had ended: what it gave is not lost.
+            for place, body in list(bodies.items()):
+                if place not in draft.results and body.has_returned:
+                    outcome = body.to_outcome(place)
+                    draft.results[place] = self._to_result(run, draft.calls[place], outcome, budget)
 
     def _to_result(self, run: Run, call: ToolCall, outcome: CallOutcome, budget: int) -> ToolResult:
         notes = outcome.prepared.notes
@@ -267,6 +275,13 @@ def _prepare(tool: Tool, call: ToolCall, run: Run) -> PreparedCall:
     if not isinstance(arguments, Mapping):
         raise ToolCallError(f"{tool.name}: the arguments are no JSON object. {tool.call_form}")
     return tool.prepare(arguments, run.state)
+
+
+def _for_person(text: str, answer_tool: Tool) -> str:
+    """A refusal of the last answer without what it tells a model to do: no call can be made any more."""
+    found = text.removeprefix(f"{answer_tool.name}: ").removesuffix(answer_tool.call_form)
+    found = found.partition(" Write ")[0].replace("argument 'answer", "'answer").strip()
+    return f"The last answer is not of the type that was asked for: {found} Resume the run to give the model more steps."
 
 
 def _fault(error: StepError) -> Fault:

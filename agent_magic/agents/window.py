@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 from agent_magic.agents.moment import Composed, Moment
 from agent_magic.core.edits import name_of
+from agent_magic.core.entry import Entry
 from agent_magic.core.errors import GenerationError
 from agent_magic.core.events import ContextShortened
-from agent_magic.core.entry import Entry
 from agent_magic.core.messages import ChatMessage
 from agent_magic.core.short_form import FORMS, WHOLE_UP_TO, Form, left_out_note, to_short_messages
 from agent_magic.core.state import AgentState
@@ -125,7 +125,7 @@ def _find_shortening(moment: Moment, composed: Composed, n_before: int, room: in
     else:
         order = [(free, FORMS[1:]), (pinned, FORMS[1:]), (newest, FORMS[1:3])]
     for places, forms in order:
-        for index, form in ((index, form) for form in forms for index in places):
+        for index, form in _turns(places, forms):
             goal = room  # of what is protected only as much goes as must
             if places is free:
                 goal = shortening.n_fixed + int(_PART_LEFT * max(room - shortening.n_fixed, 0))
@@ -134,6 +134,10 @@ def _find_shortening(moment: Moment, composed: Composed, n_before: int, room: in
                 break
             _shorten(moment, index, form, composed, shortening, is_fixed=places is not free)
     return shortening
+
+
+def _turns(places: Sequence[int], forms: Sequence[Form]) -> Iterator[tuple[int, Form]]:
+    return ((index, form) for form in forms for index in places)
 
 
 def _places(entries: Sequence[Entry]) -> tuple[list[int], list[int], list[int]]:

@@ -20,6 +20,7 @@ from agent_magic.core.form.entry import EntryRecord
 from agent_magic.core.form.memory import MemoryRecord, read_memory, write_memory
 from agent_magic.core.messages import ChatMessage, RequestKind, ToolSchema
 from agent_magic.core.request import ACT, Projection, SentRequest
+from agent_magic.core.settings import SummaryMode
 from agent_magic.core.short_form import Form, left_out_note
 from agent_magic.core.steps import ActionStep, PlanningStep, RunStep, SystemPromptStep, TaskStep
 from agent_magic.core.values import Value
@@ -132,6 +133,7 @@ class AgentMemory:
         head: tuple[ChatMessage, ...] = (),
         tail: tuple[ChatMessage, ...] = (),
         schemas: tuple[ToolSchema, ...] = (),
+        summary_mode: SummaryMode = "plan",
     ) -> tuple[list[ChatMessage], SentRequest]:
         """The messages to send now, and what is kept of them: their digest and this moment.
 
@@ -152,6 +154,7 @@ class AgentMemory:
                 head=head,
                 tail=tail,
                 schemas=schemas,
+                summary_mode=summary_mode,
                 digest=self._digest(view, projection, head, tail, schemas),
             )
             self._requests.append(request)
@@ -417,6 +420,7 @@ class AgentMemory:
         shows_plan = projection.summary_mode and projection.newest_plan
         plan = _newest_plan(self._entries) if shows_plan else None
         new: list[ChatMessage] = []
+        revision, view.revision = view.revision, -1  # Ctrl-C in here leaves a view that is made anew
         for entry in self._entries[view.n_entries :]:
             if entry.is_dropped or entry.view == "hidden":
                 continue
@@ -433,6 +437,7 @@ class AgentMemory:
         view.n_entries = len(self._entries)
         view.messages.extend(new)
         view.n_bytes += add_messages(view.digest, new)
+        view.revision = revision
 
     def _system_messages(self) -> tuple[ChatMessage, ...]:
         """The system prompt's message, the same object as long as it stays; its digest is kept beside it."""

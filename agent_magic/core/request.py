@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agent_magic.core.messages import ChatMessage, RequestKind, ToolSchema
+from agent_magic.core.settings import SummaryMode
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,5 +46,7 @@ class SentRequest:
     tail: tuple[ChatMessage, ...] = ()
     """After it, such as the message that asks for a plan."""
     schemas: tuple[ToolSchema, ...] = ()
+    summary_mode: SummaryMode = "plan"
+    """That held then."""
     digest: str = ""
     """Of all messages and schemas as they were sent."""

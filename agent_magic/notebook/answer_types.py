@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import builtins
 import difflib
+import enum
 import types
 import typing
 from collections.abc import Iterable
@@ -35,7 +36,7 @@ def parse_type(text: str, names: State) -> Value:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise _refusal(text, "is no type as Python writes it") from None
-    found = _Reader(text, names).read(tree)
+    found = _Reader(text, names).read_type(tree)
     if found is None:
         found = types.NoneType  # None itself would mean: anything
     check_answer_type(found)
@@ -56,16 +57,28 @@ class _Reader:
         self._text = text
         self._names = names
 
-    def read(self, node: ast.expr) -> Value:
+    def read_type(self, node: ast.expr) -> Value:
+        """The type that an expression means; None stands for its own type, as in `int | None`.
+
+        Raises:
+            OptionError: It means something else; the value is not shown, since it may be anything.
+        """
+        value = self._read(node)
+        if value is None or _is_type(value):
+            return value
+        what = ast.unparse(node)[:_LONGEST_SHOWN]
+        raise _refusal(self._text, f"has {what!r}, which is your {type(value).__name__} and no type")
+
+    def _read(self, node: ast.expr) -> Value:
         match node:
             case ast.Name(id=name):
                 return self._look_up(name)
             case ast.Attribute(value=owner, attr=name):
-                return self._part(self.read(owner), ast.unparse(owner), name)
+                return self._part(self._read(owner), ast.unparse(owner), name)
             case ast.Subscript(value=owner, slice=index):
-                return self._subscript(self.read(owner), owner, index)
+                return self._subscript(self._read(owner), owner, index)
             case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-                return self._either(self._type(left), self._type(right))
+                return self._either(self.read_type(left), self.read_type(right))
             case ast.Constant(value=None):
                 return None
             case _:
@@ -82,16 +95,10 @@ class _Reader:
                 return -number
             case ast.Tuple(elts=items):
                 return tuple(self._argument(item) for item in items)
+            case ast.Attribute() if isinstance(member := self._read(node), enum.Enum):
+                return member  # of a Literal
             case _:
-                return self.read(node)
-
-    def _type(self, node: ast.expr) -> Value:
-        value = self.read(node)
-        if value is None or _is_type(value):
-            return value
-        raise _refusal(
-            self._text, f"has {ast.unparse(node)[:_LONGEST_SHOWN]!r}, which is your {type(value).__name__}"
-        )
+                return self.read_type(node)
 
     def _subscript(self, owner: Value, owner_node: ast.expr, index: ast.expr) -> Value:
         # Of anything but a type, brackets would run the person's own code.

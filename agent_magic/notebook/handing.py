@@ -6,6 +6,8 @@ It must not change the agent, nor any variable.
 from __future__ import annotations
 
 import difflib
+import functools
+import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -26,7 +28,7 @@ class Handed:
     tools: Mapping[str, LiveTool] = field(default_factory=dict[str, LiveTool])
     """Callables, by the variable that holds each; looked up anew when called."""
     variables: Mapping[str, Value] = field(default_factory=dict[str, Value])
-    """Everything else."""
+    """Everything else, objects too that can be called and say not how, such as a database connection."""
 
 
 def hand_over(state: KernelState, names: Iterable[str], *, source: str) -> Handed:
@@ -53,7 +55,7 @@ def hand_over(state: KernelState, names: Iterable[str], *, source: str) -> Hande
                 f"{source}: `{name}` is an agent, and agents cannot be handed to others yet. "
                 "Hand over functions and variables."
             )
-        if not callable(value):
+        if not callable(value) or _is_object_without_signature(value):
             variables[name] = value
         elif name == FINAL_ANSWER.name:
             raise OptionError(
@@ -62,6 +64,17 @@ def hand_over(state: KernelState, names: Iterable[str], *, source: str) -> Hande
         else:
             tools[name] = LiveTool(name=name, state=state)
     return Handed(tools=tools, variables=variables)
+
+
+def _is_object_without_signature(value: Value) -> bool:
+    """Whether a value happens to be callable, as a database connection is, but is there to be used otherwise."""
+    if inspect.isroutine(value) or isinstance(value, type | functools.partial):
+        return False
+    try:
+        inspect.signature(value)
+    except (TypeError, ValueError):
+        return True
+    return False
 
 
 def pictures(variables: Mapping[str, Value]) -> list[ImagePart]:

@@ -29,6 +29,9 @@ from agent_magic.notebook.session import resume, retry
 from agent_magic.record.step import to_usage
 from agent_magic.view.words import cost, count, tokens
 
+_NEAR = 0.65
+"""How alike two names must be, from 0 to 1, for one to be taken for a slip of the other."""
+
 
 def run_command(magics: Any, command: Command) -> Value:
     """Do what a `%agent` line says; the answer, where it lets an agent go on.
@@ -162,18 +165,23 @@ def _agent(magics: Any, name: str | None) -> tuple[str, MultiStepAgent]:
 def _split_name(magics: Any, text: str) -> tuple[str | None, str]:
     """The agent's name at the head of a text, if one is there, and the rest of the text.
 
-    A text wholly in quotes is all correction. A word alone is a name, known or not; so is a first
-    word that is nearly the name of an agent.
+    Raises:
+        OptionError: The text is a single word, or begins with one that is nearly the name of an
+            agent: it is rather a slip than a correction.
     """
     word, _, rest = text.partition(" ")
-    if not word:
-        return None, ""
-    if word[0] in "\"'":
+    if not word or word[0] in "\"'":
         return None, _unquoted(text)
     name = word.removeprefix("@")
     agents = _agents(magics)
-    if name in agents or not rest.strip() or difflib.get_close_matches(name, agents, n=1, cutoff=0.8):
+    if name in agents:
         return name, _unquoted(rest.strip())
+    near = difflib.get_close_matches(name, agents, n=3, cutoff=_NEAR)
+    if near or (agents and not rest.strip()):
+        raise OptionError(
+            f"%agent resume: there is no agent {name!r}. Agents: {', '.join(near or agents)}. "
+            "If it begins a correction, put the whole correction in quotes."
+        )
     return None, text
 
 

@@ -18,6 +18,7 @@ from agents.checking import (
 )
 from agents.steering import Steering, lines_of
 from inline_snapshot import snapshot
+from PIL import Image
 
 from agent_magic.agents.toolcalling import ToolCallingAgent
 from agent_magic.core.events import (
@@ -30,6 +31,7 @@ from agent_magic.core.events import (
     Waiting,
 )
 from agent_magic.core.steps import ActionStep
+from agent_magic.models.model import Capabilities
 from agent_magic.models.scripted import ScriptedModel
 
 calls, final = ScriptedModel.calls, ScriptedModel.final
@@ -73,9 +75,9 @@ def _first_words(message: Any) -> str:
 
 def test_settings_turned_from_another_thread_take_effect_where_the_events_say() -> None:
     steering = Steering()
+    ticks = [_tick(n) for n in range(7)]
     agent = agent_of(
-        ["Plan A", _tick(1), _tick(2), "Plan B", _tick(3), _tick(4), _tick(5), "Plan C", _tick(6), "Plan D"]
-        + [final("done")],
+        ["Plan A", *ticks[1:3], "Plan B", *ticks[3:6], "Plan C", ticks[6], "Plan D", final("done")],
         steering.tick,
         planning_interval=2,
     )
@@ -171,7 +173,7 @@ def test_every_mode_and_view_reaches_the_next_request_alone() -> None:
         3: lambda: agent.memory.set_view(agent.memory.steps[1], "hidden"),
         4: lambda: agent.memory.set_pinned(agent.memory.steps[2]),
         5: lambda: agent.memory.drop(agent.memory.steps[3]),
-        6: lambda: agent.memory.undo(),
+        6: lambda: list(agent.memory.undo()),
     }
     with steering.doing(work):
         events = list(agent.stream("Tick."))
@@ -375,10 +377,10 @@ def test_pause_during_a_planning_call_waits_before_the_action() -> None:
     assert _changes(_unpause_when_waiting(agent)) == snapshot(
         [
             "StepStarted: plan 1",
-            "StepStarted: act 1",
             "SettingChanged: is_paused=True now (at step 1)",
             "Waiting: pause at 1: The person paused the run.",
             "SettingChanged: is_paused=False now (at step 1)",
+            "StepStarted: act 1",
             "RunEnded: answered 'done'",
         ]
     )
@@ -432,7 +434,7 @@ def test_interrupt_ends_a_pause_and_its_reason_stands_in_the_result() -> None:
         for event in agent.stream("Tick."):
             events.append(event)
             if isinstance(event, Waiting):
-                threading.Timer(0.05, agent.interrupt, args=("Wrong way.",)).start()
+                _in_thread(lambda: agent.interrupt("Wrong way."))
     assert _changes(events) == snapshot(
         [
             "StepStarted: act 1",
@@ -459,6 +461,40 @@ def test_closing_the_events_during_a_pause_leaves_a_valid_memory() -> None:
     assert agent.result is not None
     assert agent.result.status == "interrupted"
     assert_usable(agent)
+
+
+def test_pause_and_changes_while_a_retry_is_waited_for_hold_for_that_retry() -> None:
+    agent = agent_of([_tick(1), Busy("busy"), final("done")], Steering().tick)
+    events: list[Event] = []
+    for event in agent.stream("Tick."):
+        events.append(event)
+        if isinstance(event, Waiting) and event.kind == "retry":
+            agent.pause()
+            agent.settings.update(summary_mode="all")
+        elif isinstance(event, Waiting):
+            assert len(model_of(agent).requests) == 2
+            agent.memory.edit(agent.memory.steps[1], observations="tock")
+            _in_thread(agent.unpause)
+    assert _changes(events) == snapshot(
+        [
+            "StepStarted: act 1",
+            "StepStarted: act 2",
+            "Waiting: retry at 2: scripted: the connection failed or broke off. Look at the network, or at the model's server. It says: busy",
+            "SettingChanged: is_paused=True now (at step 2)",
+            "SettingChanged: summary_mode='all' from the next call (at step 2)",
+            "Waiting: pause at 2: The person paused the run.",
+            "SettingChanged: is_paused=False now (at step 2)",
+            "SettingChanged: step 1='edited' from the next call (at step 2)",
+            "RunEnded: answered 'done'",
+        ]
+    )
+    assert _sent(agent)[1:] == snapshot(
+        [
+            "act: system You are an | user Tick. | assistant Thought 1. [tick] | tool tick 1",
+            "act: system You are an | user Tick. | assistant [tick] | tool tock",
+        ]
+    )
+    assert list(agent.preview(2).messages) == model_of(agent).requests[2].messages
 
 
 # -- changes to what a step says -------------------------------------------------------------------
@@ -529,6 +565,67 @@ def test_editing_a_step_that_was_sent_changes_the_next_request_and_no_earlier_on
     assert isinstance(original, ActionStep)
     assert original.observations == "tick 1"
     assert (agent.memory.edits[0].by, len(agent.memory.edits)) == ("person", 1)
+
+
+def test_images_forgotten_while_a_run_goes_on_are_gone_from_the_next_request_alone() -> None:
+    def draw(n: int) -> Image.Image:
+        """Draw a square.
+
+        Args:
+            n: its size
+        """
+        return Image.new("L", (n, n))
+
+    def forget(step: ActionStep, *, agent: ToolCallingAgent) -> None:
+        if step.step_number == 3:
+            assert agent.memory.forget_images(keep_last=1) == 2
+
+    agent = agent_of(
+        [*(calls(("draw", {"n": n})) for n in (1, 2, 3)), final("done")],
+        draw,
+        capabilities=Capabilities(images=True),
+        step_callbacks=[forget],
+    )
+    events = list(agent.stream("Draw."))
+    assert lines_of(event for event in events if isinstance(event, SettingChanged)) == snapshot(
+        [
+            "SettingChanged: step 1='edited' from the next call (at step 4)",
+            "SettingChanged: step 2='edited' from the next call (at step 4)",
+        ]
+    )
+    shown = [str(request.messages).count("data:image/png") for request in model_of(agent).requests]
+    assert shown == [0, 1, 2, 1]
+    assert str(agent.preview(3).messages).count("data:image/png") == 2
+    agent.memory.undo()
+    assert str(agent.preview().messages).count("data:image/png") == 3
+    assert all(agent.memory.is_rebuilt_exactly(request) for request in agent.memory.requests)
+
+
+def test_one_of_several_calls_is_edited_by_its_id() -> None:
+    steering = Steering()
+    both = calls(("tick", {"n": 1}), ("tick", {"n": 2}))
+    agent = agent_of([both, _tick(3), final("done")], steering.tick)
+
+    def edit() -> None:
+        step = agent.memory.steps[1]
+        assert isinstance(step, ActionStep)
+        call_id = step.tool_calls[1].id
+        agent.memory.edit(step, arguments={call_id: {"n": 20}}, observations={call_id: "tock 20"})
+        # Asked for by the step as it was, and once more: the first original is kept.
+        agent.memory.edit(step, model_output="Both.")
+
+    with steering.doing({3: edit}):
+        agent.run("Tick.")
+    edited = agent.memory.steps[1]
+    assert isinstance(edited, ActionStep)
+    assert edited.model_output == "Both."
+    assert [(call.arguments, call.id) for call in edited.tool_calls] == snapshot(
+        [({"n": 1}, "call_1"), ({"n": 20}, "call_2")]
+    )
+    assert edited.observations == "tick 1\n\ntock 20"
+    assert agent.result is not None
+    assert agent.result.actions[0].observations == "tick 1\n\ntick 2"
+    assert_valid(agent.memory)
 
 
 def test_edit_taken_back_between_two_runs_is_as_if_it_had_not_been() -> None:

@@ -26,6 +26,7 @@ from PIL import Image
 from agent_magic.agents.multistep import MultiStepAgent
 from agent_magic.agents.printed import CURRENT_SINK
 from agent_magic.agents.toolcalling import ToolCallingAgent
+from agent_magic.core.changes import NameChange
 from agent_magic.core.errors import DefinitionError, OptionError
 from agent_magic.core.events import (
     Event,
@@ -54,8 +55,6 @@ from agent_magic.core.values import Description
 from agent_magic.models.scripted import ScriptedModel
 from agent_magic.tools.decorator import tool
 from agent_magic.tools.toolbox import LiveTool
-
-from agent_magic.core.changes import NameChange
 
 calls, final = ScriptedModel.calls, ScriptedModel.final
 _USAGE = {"input_tokens": 10, "output_tokens": 2, "cached_tokens": 0, "reasoning_tokens": 0, "cost_usd": 0.5}
@@ -380,7 +379,7 @@ def test_run_at_the_step_limit_asks_once_more_without_tools() -> None:
         }
     )
     assert result.steps[-1] == FinalAnswerStep(
-        answer="About three.", is_told=False, request=last.messages[-1]["content"]
+        answer="About three.", is_told=False, text="About three.", request=last.messages[-1]["content"]
     )
     assert [message.content for message in agent.memory.to_messages()[-2:]] == [
         last.messages[-1]["content"],

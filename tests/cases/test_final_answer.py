@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from cells import final
+from cells import call, final
 
 from agent_magic import ScriptedModel
 
@@ -162,3 +162,19 @@ def test_fa_odd_argument_shapes(case, cells, run):
             assert "answer" in first.faults[0].message.replace("final_answer", "")
             assert answered.value == "Paris"
             assert len(model.requests) == 2
+
+
+def test_fa_checks_apply_at_the_step_limit(case, cells):
+    assert '"my guess"' in case.given
+    cells.define("def hm() -> str:\n    'Say hm.'\n    return 'hm'")
+    cells.define("asked = []\ndef never(answer):\n    asked.append(answer)\n    return False")
+    cells.model(call("hm"), "my guess")
+    ended = cells.run("%%agent bot --model @m --tools hm --check never --max-steps 1 --no-raise\nWhat is it?")
+    # the check never runs for the answerless step; it does run on the fallback
+    assert cells["asked"] == ["my guess"]
+    # status and verified
+    assert (cells.agent().result.status, cells.agent().result.verified) == ("max_steps", "no")
+    # the display does not show it as an accepted answer
+    assert ended.value is None
+    assert "Best guess, no answer" in ended.text
+    assert "Check refused: never: it returned False" in ended.text

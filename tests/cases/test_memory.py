@@ -52,8 +52,7 @@ def test_memory_object_that_cannot_be_copied(case, cells, given):
         "got = []\ndef use(thing: object) -> str:\n    'Use.\\n\\nArgs:\\n    thing: what'\n    got.append(thing); return 'used'"
     )
     cells.model(call("use", thing="@thing"), final("@thing"), call("use", thing="@thing"), final("y"))
-    # a connection can be called, so mentioned it would be a tool
-    asked = "\nUse @thing." if not callable(cells["thing"]) else " --state all\nUse the thing."
+    asked = "\nUse @thing."
     first = cells.run(f"%%agent bot --model @m --tools use{asked}")
     assert first.value is cells["thing"]
     # replay, reset, run again, replay

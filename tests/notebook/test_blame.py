@@ -39,21 +39,40 @@ def blamed(cells, line):
 
 
 def test_blame_tells_the_newest_change_first(asked):
-    assert blamed(asked, "rows") == snapshot()
+    assert blamed(asked, "rows") == snapshot("""\
+other, step 1 of 'Add another row.' (run <other>)
+    changed in place rows: list, 1 → 2 items
+    by add(x=2)
+bot, step 1 of 'Add a row.' (run <bot>)
+    changed in place rows: list, 0 → 1 item
+    by add(x=1)
+""")
 
 
 def test_blame_of_one_agent(asked):
-    assert blamed(asked, "rows bot") == snapshot()
+    assert blamed(asked, "rows bot") == snapshot("""\
+bot, step 1 of 'Add a row.' (run <bot>)
+    changed in place rows: list, 0 → 1 item
+    by add(x=1)
+""")
 
 
 def test_blame_of_what_an_agent_made_and_somebody_deleted(asked):
     asked.define("del make_1")
-    assert blamed(asked, "@make_1") == snapshot()
+    assert blamed(asked, "@make_1") == snapshot("""\
+bot, step 2 of 'Add a row.' (run <bot>)
+    added make_1: set, 2 items
+    by make()
+""")
 
 
 def test_blame_of_what_no_step_changed(asked):
-    assert blamed(asked, "total") == snapshot()
-    assert blamed(asked, "total bot") == snapshot()
+    assert blamed(asked, "total") == snapshot(
+        "No step of any agent has changed total, as far as is remembered.\n"
+    )
+    assert blamed(asked, "total bot") == snapshot(
+        "No step of bot has changed total, as far as is remembered.\n"
+    )
 
 
 def test_blame_tells_at_most_five(asked):
@@ -63,12 +82,19 @@ def test_blame_tells_at_most_five(asked):
     assert [line for line in lines if line.startswith("    by")] == [
         f"    by add(x={n})" for n in (5, 4, 3, 2, 1)
     ]
-    assert lines[-1] == snapshot()
+    assert lines[-1] == snapshot("… and 3 earlier changes")
 
 
 def test_blame_of_what_does_not_exist_is_told(asked):
     lines = ["rws", "Out", "rows nobody", "rows bto"]
-    assert {line: str(asked.run(f"%agent blame {line}").error) for line in lines} == snapshot()
+    assert {line: str(asked.run(f"%agent blame {line}").error) for line in lines} == snapshot(
+        {
+            "rws": "%agent blame: there is no variable 'rws', and no remembered step had one. Nearest: rows.",
+            "Out": "%agent blame: there is no variable 'Out', and no remembered step had one. Give the name of one that exists.",
+            "rows nobody": "%agent: there is no agent 'nobody'. Agents: bot, other.",
+            "rows bto": "%agent: there is no agent 'bto'. Agents: bot.",
+        }
+    )
 
 
 def test_blame_shows_no_secret(asked):

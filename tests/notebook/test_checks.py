@@ -37,7 +37,9 @@ def test_check_that_refuses_tells_the_model_why(asked):
     model = asked.model(final(-1), final(1))
     done = asked.run("%%agent bot --model @m --check positive\nDo it.")
     assert (done.value, asked["seen"]) == (1, [-1, 1])
-    assert model.requests[1].messages[-1]["content"] == snapshot()
+    assert model.requests[1].messages[-1]["content"] == snapshot(
+        "The answer was not accepted: the check positive refused it (it must be over 0). Mend the answer and give it again."
+    )
     assert asked.agent().result.verified == "yes"
     assert "✗ FinalAnswerRejected" in done.text
 
@@ -56,7 +58,9 @@ def test_check_may_be_any_callable_of_the_notebook(asked):
 def test_check_that_raises_refuses(asked):
     asked.model(final(1), "1")
     done = asked.run("%%agent bot --model @m --check broken --max-steps 1\nDo it.")
-    assert done.text.splitlines()[-1] == snapshot()
+    assert done.text.splitlines()[-1] == snapshot(
+        "RunNotAnswered: bot gave no answer, its step limit was reached, and the check broken refused its best guess (RuntimeError: no connection) (bot.result has every step; %agent resume bot goes on)"
+    )
     assert asked.agent().result.verified == "no"
 
 
@@ -82,7 +86,9 @@ def test_check_that_is_lost_is_told_before_the_run(asked):
     model = asked.model(final(1), final(2), final(3))
     asked.run("%%agent bot --model @m --check positive\nDo it.")
     asked.define("del positive")
-    assert str(asked.run("%%agent bot\nDo it.").error) == snapshot()
+    assert str(asked.run("%%agent bot\nDo it.").error) == snapshot(
+        "%%agent: the check `positive` of this agent is gone or no longer callable. Run the cell that defines it, or write --check none."
+    )
     assert len(model.requests) == 1
     assert asked.run("%%agent bot --check none\nDo it.").value == 2
 
@@ -94,4 +100,6 @@ def test_check_that_is_lost_during_a_run_refuses(asked):
 
     asked.model(lose, "1")
     done = asked.run("%%agent bot --model @m --check positive --max-steps 1\nDo it.")
-    assert done.text.splitlines()[-1] == snapshot()
+    assert done.text.splitlines()[-1] == snapshot(
+        "RunNotAnswered: bot gave no answer, its step limit was reached, and the check positive refused its best guess (LookupError: the function positive is gone from the notebook) (bot.result has every step; %agent resume bot goes on)"
+    )

@@ -4,7 +4,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from agent_magic.core.errors import OptionError
-from agent_magic.notebook.commands import LINE_COMMANDS, Command, parse_command
+from agent_magic.notebook.commands import Command, parse_command
 
 
 def error_of(line: str) -> str:
@@ -95,4 +95,22 @@ def test_words_that_a_command_does_not_take_are_told():
         "steps --all",
         "list 3",
     ]
-    assert {line: error_of(line) for line in lines} == snapshot()
+    assert {line: error_of(line) for line in lines} == snapshot(
+        {
+            "preview bot 0": "%agent preview: '0' is no step. Steps are counted from 1; write %agent preview [NAME] [STEP] [act|plan|final] [--summary-mode plan|all|off].",
+            "preview bot -1": "%agent preview: '-1' is no step. Steps are counted from 1; write %agent preview [NAME] [STEP] [act|plan|final] [--summary-mode plan|all|off].",
+            "preview bot 1 2": "%agent preview: '2' is one word too many. Write %agent preview [NAME] [STEP] [act|plan|final] [--summary-mode plan|all|off].",
+            "preview bot plans": "%agent preview: 'plans' is one word too many. Nearest: plan. Write %agent preview [NAME] [STEP] [act|plan|final] [--summary-mode plan|all|off].",
+            "preview bot act plan": "%agent preview: 'plan' is one word too many. Write %agent preview [NAME] [STEP] [act|plan|final] [--summary-mode plan|all|off].",
+            "preview --summary-mode": "%agent preview --summary-mode: its value is missing. Write --summary-mode plan|all|off.",
+            "preview --summary-mode most": "%agent preview --summary-mode: 'most' is not allowed: plan, all or off.",
+            "preview --summarymode all": "%agent preview: unknown option '--summarymode'. Nearest: --summary-mode. Write %agent preview [NAME] [STEP] [act|plan|final] [--summary-mode plan|all|off].",
+            "preview --views all": "%agent preview: unknown option '--views'. Write %agent preview [NAME] [STEP] [act|plan|final] [--summary-mode plan|all|off].",
+            "blame": "%agent blame: the name of the variable is missing. Write %agent blame VAR [NAME].",
+            "blame df bot more": "%agent blame: 'more' is one word too many. Write %agent blame VAR [NAME].",
+            "blame 2nd": "%agent blame: '2nd' is not a name: letters, digits and _, not beginning with a digit. Choose another, such as analyst.",
+            "retry bot now": "%agent retry: 'now' is one word too many. Write %agent retry [NAME].",
+            "steps --all": "%agent steps: unknown option '--all'. Write %agent steps [NAME].",
+            "list 3": "%agent list: '3' is one word too many. Write %agent list.",
+        }
+    )

@@ -204,3 +204,60 @@ def test_run_inside_a_function_of_the_notebook_shows_in_its_cell(ready):
     )
     done = ready.execute("ask()\nask()")
     assert [bundle["text/plain"].splitlines()[-1].strip() for bundle in done.displays] == ["one", "two"]
+
+
+def test_paused_run_says_so_until_it_goes_on(ready):
+    ready.execute(
+        "m = ScriptedModel([call(('add', {'a': 1, 'b': 2})), final(3)], latency_s=0.3)\n"
+        "def pause_and_go_on():\n"
+        "    time.sleep(0.15)\n"
+        "    bot.pause()\n"
+        "    time.sleep(1.5)\n"
+        "    bot.unpause()"
+    )
+    ready.execute("%%agent bot --define --model @m --tools add\nBe brief.")
+    ready.execute("threading.Thread(target=pause_and_go_on).start()")
+    running = ready.begin("%%agent bot\nAdd.")
+    so_far = ready.wait_for_output(running, "paused (The person paused the run.)")
+    assert so_far.displays[0]["text/plain"].endswith(" …")
+    assert ready.finish(running).result == "3"
+
+
+def test_plan_is_shown_while_it_is_written(ready):
+    ready.execute("m = ScriptedModel(['1. ' + 'word ' * 40, final('x')], stream_pieces=40, latency_s=1.0)")
+    running = ready.begin("%%agent bot --model @m --plan 1\nTalk.")
+    so_far = ready.wait_for_output(running, "word word")
+    assert so_far.displays[0]["text/plain"].endswith("planning …")
+    done = ready.finish(running)
+    assert "Plan: 1 step" in done.displays[0]["text/plain"]
+
+
+def test_settings_changed_from_another_thread_take_effect_while_the_cell_runs(ready):
+    ready.execute(
+        "m = ScriptedModel(['1. Wait.', *[call(('wait', {'seconds': 0.2}))] * 3, '1. Answer.', final('x')])\n"
+        "def change():\n"
+        "    while not bot.runs and len(bot.memory.steps) < 2:\n"
+        "        time.sleep(0.01)\n"
+        "    changed.append(bot.settings.update(planning_interval=None, summary_mode='all'))\n"
+        "    while not bot.runs and len(bot.memory.steps) < 3:\n"
+        "        time.sleep(0.01)\n"
+        "    bot.settings.update(planning_interval=3)\n"
+        "changed = []"
+    )
+    ready.execute("%%agent bot --define --model @m --tools wait --plan 1\nBe brief.")
+    ready.execute("thread = threading.Thread(target=change)\nthread.start()")
+    done = ready.execute("%%agent bot\nWait.")
+    assert done.error is None
+    steps = done.displays[0][RECORD]["steps"]
+    assert [("plan" if "plan" in step else "act", step["step_number"]) for step in steps] == snapshot(
+        [("plan", 1), ("act", 1), ("act", 2), ("act", 3), ("plan", 4), ("act", 4)]
+    )
+    notes = [note["text"] for step in steps for note in step.get("notes", [])]
+    assert notes == snapshot(
+        [
+            "planning_interval is None from step 2",
+            "summary_mode is 'all' from the next call",
+            "planning_interval is 3 from step 3",
+        ]
+    )
+    assert ready.execute("len(changed[0]), bot.settings.summary_mode").result == "(2, 'all')"

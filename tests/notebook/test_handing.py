@@ -45,6 +45,15 @@ def test_mentioned_function_becomes_a_tool(asked):
     assert last_task(model) == "Use @add."
 
 
+def test_object_that_can_be_called_but_says_not_how_is_a_variable(asked):
+    asked.define("import sqlite3\ndb = sqlite3.connect(':memory:')")
+    model = asked.model(final("@db"))
+    done = asked.run("%%agent bot --model @m\nWhat is in @db?")
+    assert done.value is asked["db"]
+    assert offered(model) == ["final_answer"]
+    asked["db"].close()
+
+
 def test_mentioned_variable_is_told_by_type_shape_and_preview(asked):
     model = asked.model(final("x"))
     asked.run("%%agent bot --model @m\nWhat of @thing, @number and @text?")

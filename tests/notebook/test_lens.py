@@ -30,30 +30,185 @@ def asked(cells, tmp_path):
 
 
 def test_preview_of_the_next_call_shows_both_views(asked):
-    assert asked.run("%agent preview").text == snapshot()
+    assert asked.run("%agent preview").text == snapshot("""\
+To be sent for an action, step 1 · normal view · scripted
+10 messages · ≈ 365 tokens
+8 as in the call before, 2 new
+
+ 1  system  [≈ 8]
+    Be brief.
+ 2  user  [≈ 10]
+    Add 1 and 2.
+ 3  assistant  [≈ 8]  (in this view only)
+    1. Add.
+ 4  user  [≈ 9]
+    Carry it out.
+ 5  assistant  [≈ 25]  (in this view only)
+    I add.
+    calls add (call_1)
+        {"a": 1, "b": 2}
+ 6  tool  [≈ 6]
+    answers call call_1
+    3
+ 7  assistant  [≈ 9]
+    1. Answer.
+ 8  user  [≈ 9]
+    Carry it out.
+ 9  assistant  [≈ 22]  (new)
+    calls final_answer (call_1_2)
+        {"answer": 3}
+10  tool  [≈ 7]  (new)
+    answers call call_1_2
+    accepted
+
+2 tools · ≈ 252 tokens
+    add
+        Add.
+        {"type": "object", "properties": {"a": {"type": "integer", "description": "one"}, "b": {"type": "integer", "description": "other"}}, "required": ["a", "b"], "additionalProperties": false}
+    final_answer
+        Give the answer to the task and end. Call it once, alone.
+        {"type": "object", "properties": {"answer": {"description": "The answer itself: text, a number or other JSON, or \\"@name\\" for a variable."}}, "required": ["answer"], "additionalProperties": false}
+
+To be sent for an action, step 1 · summary view · scripted
+8 messages · ≈ 345 tokens
+2 as in the call before, 6 new, 6 of that call changed or gone
+
+ 1  system  [≈ 8]
+    Be brief.
+ 2  user  [≈ 10]
+    Add 1 and 2.
+ 3  assistant  [≈ 22]  (new, in this view only)
+    calls add (call_1)
+        {"a": 1, "b": 2}
+ 4  tool  [≈ 6]  (new)
+    answers call call_1
+    3
+ 5  assistant  [≈ 9]  (new)
+    1. Answer.
+ 6  user  [≈ 9]  (new)
+    Carry it out.
+ 7  assistant  [≈ 22]  (new)
+    calls final_answer (call_1_2)
+        {"answer": 3}
+ 8  tool  [≈ 7]  (new)
+    answers call call_1_2
+    accepted
+
+2 tools · ≈ 252 tokens
+    add
+        Add.
+        {"type": "object", "properties": {"a": {"type": "integer", "description": "one"}, "b": {"type": "integer", "description": "other"}}, "required": ["a", "b"], "additionalProperties": false}
+    final_answer
+        Give the answer to the task and end. Call it once, alone.
+        {"type": "object", "properties": {"answer": {"description": "The answer itself: text, a number or other JSON, or \\"@name\\" for a variable."}}, "required": ["answer"], "additionalProperties": false}
+The normal view is what will be sent.
+""")
 
 
 def test_preview_of_a_past_call_is_what_was_sent(asked):
     done = asked.run("%agent preview bot 2 --summary-mode plan")
-    assert done.text == snapshot()
+    assert done.text == snapshot("""\
+Sent for an action, step 2 · normal view · scripted
+8 messages · ≈ 336 tokens
+4 as in the call before, 4 new
+rebuilt, and the same as what was sent
+
+ 1  system  [≈ 8]
+    Be brief.
+ 2  user  [≈ 10]
+    Add 1 and 2.
+ 3  assistant  [≈ 8]
+    1. Add.
+ 4  user  [≈ 9]
+    Carry it out.
+ 5  assistant  [≈ 25]  (new)
+    I add.
+    calls add (call_1)
+        {"a": 1, "b": 2}
+ 6  tool  [≈ 6]  (new)
+    answers call call_1
+    3
+ 7  assistant  [≈ 9]  (new)
+    1. Answer.
+ 8  user  [≈ 9]  (new)
+    Carry it out.
+
+2 tools · ≈ 252 tokens
+    add
+        Add.
+        {"type": "object", "properties": {"a": {"type": "integer", "description": "one"}, "b": {"type": "integer", "description": "other"}}, "required": ["a", "b"], "additionalProperties": false}
+    final_answer
+        Give the answer to the task and end. Call it once, alone.
+        {"type": "object", "properties": {"answer": {"description": "The answer itself: text, a number or other JSON, or \\"@name\\" for a variable."}}, "required": ["answer"], "additionalProperties": false}
+""")
     sent = [message["content"] for message in asked["m"].requests[3].messages if message["content"]]
     assert all(text in done.text for text in sent)
 
 
 def test_preview_of_a_past_plan_shows_both_views(asked):
-    assert asked.run("%agent preview bot 2 plan").text == snapshot()
+    assert asked.run("%agent preview bot 2 plan").text == snapshot("""\
+Sent for a plan, step 2 · normal view · scripted
+7 messages · ≈ 73 tokens
+2 as in the call before, 5 new, 1 of that call changed or gone
+
+ 1  system  [≈ 7]
+    Plan.
+ 2  user  [≈ 10]
+    Add 1 and 2.
+ 3  assistant  [≈ 8]  (new, in this view only)
+    1. Add.
+ 4  user  [≈ 9]  (new, in this view only)
+    Carry it out.
+ 5  assistant  [≈ 25]  (new, in this view only)
+    I add.
+    calls add (call_1)
+        {"a": 1, "b": 2}
+ 6  tool  [≈ 6]  (new)
+    answers call call_1
+    3
+ 7  user  [≈ 8]  (new)
+    Plan anew.
+
+Sent for a plan, step 2 · summary view · scripted
+5 messages · ≈ 53 tokens
+2 as in the call before, 3 new, 1 of that call changed or gone
+rebuilt, and the same as what was sent
+
+ 1  system  [≈ 7]
+    Plan.
+ 2  user  [≈ 10]
+    Add 1 and 2.
+ 3  assistant  [≈ 22]  (new, in this view only)
+    calls add (call_1)
+        {"a": 1, "b": 2}
+ 4  tool  [≈ 6]  (new)
+    answers call call_1
+    3
+ 5  user  [≈ 8]  (new)
+    Plan anew.
+The summary view was sent.
+""")
 
 
 def test_preview_says_which_view_is_sent(asked):
     asked.agent().settings.update(summary_mode="all")
-    assert asked.run("%agent preview bot").text.splitlines()[-1] == snapshot()
-    assert asked.run("%agent preview bot 2").text.splitlines()[-1] == snapshot()
+    assert asked.run("%agent preview bot").text.splitlines()[-1] == snapshot(
+        "The summary view is what will be sent."
+    )
+    assert asked.run("%agent preview bot 2").text.splitlines()[-1] == snapshot("The normal view was sent.")
 
 
 def test_preview_of_what_was_not_sent_is_told(asked):
     asked.run("%%agent fresh --define --model @m\nBe brief.")
     lines = ["bot 7", "bot 2 final", "fresh 1", "nobody"]
-    assert {line: str(asked.run(f"%agent preview {line}").error) for line in lines} == snapshot()
+    assert {line: str(asked.run(f"%agent preview {line}").error) for line in lines} == snapshot(
+        {
+            "bot 7": "The last run made no request of kind 'act' at step 7. It made them at: 1, 2.",
+            "bot 2 final": "The last run made no request of kind 'final'. Leave the step out to see the next one.",
+            "fresh 1": "No run was made yet, so there is no past request. Leave the step out.",
+            "nobody": "%agent: there is no agent 'nobody'. Agents: bot, fresh.",
+        }
+    )
 
 
 def test_preview_sends_nothing_and_changes_nothing(asked):

@@ -406,8 +406,31 @@ def test_setting_that_cannot_be_is_told():
         "resume",
         "--resum",
     ]
-    assert {line: error_of(line) for line in lines} == snapshot()
-
-
-def test_word_that_is_the_command_resume_is_told_how_to_write_it():
-    assert error_of("resume") == snapshot()
+    assert {line: error_of(line) for line in lines} == snapshot(
+        {
+            "--plan 0": "%%agent --plan: '0' is not allowed: a whole number of at least 1, or off.",
+            "--plan -1": "%%agent --plan: '-1' is not allowed: a whole number of at least 1, or off.",
+            "--plan never": "%%agent --plan: 'never' is not allowed: a whole number of at least 1, or off.",
+            "--plan 1.5": "%%agent --plan: '1.5' is not allowed: a whole number of at least 1, or off.",
+            "--plan": "%%agent --plan: its value is missing. Write --plan N|off.",
+            "--summary-mode al": "%%agent --summary-mode: 'al' is not allowed: plan, all or off. Nearest: all.",
+            "--summary-mode": "%%agent --summary-mode: its value is missing. Write --summary-mode plan|all|off.",
+            "--check": "%%agent --check: its value is missing. Write --check FUNC…|none.",
+            "--check np.all": "%%agent --check: 'np.all' is a part of something, not a name. Write all = np.all in a cell and give all.",
+            "--answer-type": "%%agent --answer-type: its value is missing. Write --answer-type TYPE|any.",
+            "--max-time 0": "%%agent --max-time: '0' is not allowed: a number of seconds over 0, or none.",
+            "--max-time 30s": "%%agent --max-time: '30s' is not allowed: a number of seconds over 0, or none.",
+            "--max-time inf": "%%agent --max-time: 'inf' is not allowed: a number of seconds over 0, or none.",
+            "--max-cost nan": "%%agent --max-cost: 'nan' is not allowed: a number of US dollars over 0, or none.",
+            "--max-cost -0.1": "%%agent --max-cost: '-0.1' is not allowed: a number of US dollars over 0, or none.",
+            "--max-total-tokens 1e3": "%%agent --max-total-tokens: '1e3' is not allowed: a whole number of at least 1, or none.",
+            "--max-tokens 5": "%%agent: unknown option '--max-tokens'. Nearest: --max-total-tokens. %agent help lists all.",
+            "--prompts": "%%agent --prompts: its value is missing. Write --prompts FILE|none.",
+            "--prompts ''": "%%agent --prompts: the text is empty. Write it in quotes after --prompts, or leave --prompts out.",
+            "--resume=now": "%%agent --resume: it takes no value, but has 'now'. Write --resume alone.",
+            "--resume --new": "%%agent: --resume goes on with the agent's last run, and --new forgets it. Leave out one of them.",
+            "--resume --define": "%%agent: --resume goes on with the agent's last run, and --define runs nothing. Leave out one of them.",
+            "resume": "%%agent: 'resume' is a command of %agent, so no agent can have this name. Choose another; for the command write %agent resume (one %).",
+            "--resum": "%%agent: unknown option '--resum'. Nearest: --resume. %agent help lists all.",
+        }
+    )

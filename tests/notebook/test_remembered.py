@@ -35,7 +35,35 @@ def test_steps_shows_what_was_laid_upon_each(asked):
     bot.memory.set_pinned(first)
     bot.memory.edit(second, observations="seven", by="reviewer")
     bot.memory.shorten({3: "short_observations"}, {})
-    assert shown(asked) == snapshot()
+    assert shown(asked) == snapshot("""\
+bot · answered · scripted
+3 steps of 20 · tokens unknown · cost unknown · 0 s
+
+Task  (edited by person, <time>)
+    Add them all.
+
+    Plan: 1 step  [0 s]  (hidden from the model)
+    plan
+        1. Add.
+ 1  add(a=1, b=2) → 3  [0 s]  (summary view, pinned)
+    add
+        a = 1
+        b = 2
+        observation
+            3
+ 2  add(a=3, b=4) → seven  [0 s]  (sent shortened: observation, edited by reviewer, <time>)
+    add
+        a = 3
+        b = 4
+        observation
+            seven
+ 3  final_answer(answer=10)  [0 s]
+    final_answer
+        answer = 10
+
+Answer (int)
+    10
+""")
 
 
 def test_steps_leaves_out_what_was_dropped_and_says_so(asked):
@@ -43,7 +71,9 @@ def test_steps_leaves_out_what_was_dropped_and_says_so(asked):
     bot.memory.drop(bot.memory.steps[2])
     text = shown(asked)
     assert "a = 1" not in text
-    assert text.splitlines()[-1] == snapshot()
+    assert text.splitlines()[-1] == snapshot(
+        "1 step dropped; memory.undo() of the agent takes the last change back."
+    )
 
 
 def test_steps_after_undo_are_as_they_were_made(asked):
@@ -60,4 +90,6 @@ def test_steps_leaves_out_a_run_that_was_done_again(asked):
     asked.run("%agent retry bot")
     text = shown(asked)
     assert text.count("bot · answered") == 1
-    assert text.splitlines()[-1] == snapshot()
+    assert text.splitlines()[-1] == snapshot(
+        "5 steps dropped; memory.undo() of the agent takes the last change back."
+    )

@@ -79,7 +79,8 @@ def test_settings_are_set_by_define_too(asked):
     asked.run(
         "%%agent bot --define --plan 2 --check positive --answer-type list[Row] --max-cost 1\nBe brief."
     )
-    assert settings(asked) == (2, "plan", ["positive"], list[asked["Row"]], None, 1.0, None, None)
+    row = asked["Row"]
+    assert settings(asked) == (2, "plan", ["positive"], list[row], None, 1.0, None, None)
 
 
 def test_settings_of_the_magics_are_those_of_new_agents(asked, tmp_path):
@@ -113,7 +114,24 @@ def test_setting_that_cannot_be_leaves_the_agent_as_it_was(asked, tmp_path):
         done = asked.run(f"%%agent bot --plan 9 --max-steps 2 --description X {line}\nDo it.")
         assert type(done.error).__name__ == "UsageError"
         said[line.replace(str(tmp_path), "folder")] = str(done.error).replace(str(tmp_path), "folder")
-    assert said == snapshot()
+    assert said == snapshot(
+        {
+            "--check positve": "%%agent --check: there is no function 'positve'. Nearest: positive.",
+            "--check rows": "%%agent --check: `rows` is your list, not a function. Write def check(answer): … and give its name.",
+            "--check two_arguments": "The check two_arguments(answer, other) cannot be called with one argument: missing a required argument: 'other'. Write def check(answer): … It may also take agent and memory as keywords.",
+            "--answer-type Rwo": "%%agent --answer-type: there is no type 'Rwo'. Nearest: Row. Types of the notebook must be there: run the cell that defines or imports it first.",
+            "--answer-type rows": "%%agent --answer-type: 'rows' has 'rows', which is your list and no type. Write a type such as float, list[str], Literal['a', 'b'] or int | None, or any to take it off.",
+            "--prompts nowhere.yaml": """\
+The prompts' file 'nowhere.yaml' cannot be read: No such file or directory.
+Give the path of a YAML file in UTF-8 with any of: system_prompt, planning_system, first_plan, replan, plan_handover, resume, final_request.\
+""",
+            "--prompts folder/broken.yaml": """\
+folder/broken.yaml, prompt 'first_plann': there is no prompt of that name in toolcalling_agent.yaml.
+Nearest: 'first_plan'. Write that or take it out.\
+""",
+            "--answer-type int --model @nothing": "%%agent --model @nothing: there is no variable 'nothing'. Bind a Model to it, or write provider/name.",
+        }
+    )
     assert settings(asked) == (3, *UNSET[1:])
     assert (bot.max_steps, bot.description, list(bot.tools), len(bot.runs)) == (20, "", ["positive"], 1)
 
@@ -143,7 +161,37 @@ def test_answer_comes_as_the_type_that_is_asked_for(asked):
 def test_plans_are_made_and_shown(asked):
     asked.model("1. Look.\n2. Answer.", call("positive", answer=1), "1. Answer.", final(1))
     done = asked.run("%%agent bot --model @m --tools positive --plan 1\nDo it.")
-    assert done.text == snapshot()
+    assert done.text == snapshot("""\
+bot · answered · scripted, as given
+2 steps of 20 · tokens unknown · cost unknown · 0 s
+! Tool 'positive' has no description. Give it a docstring whose first line says what it returns and when to use it
+! Tool 'positive': parameter 'answer' has no type hint, so any value is taken. Add one to its signature, e.g. answer: str
+
+Task
+    Do it.
+
+    Plan: 2 steps  [0 s]
+    plan
+        1. Look.
+        2. Answer.
+ 1  positive(answer=1) → [true, "it must be over 0"]  [0 s]
+    positive
+        answer = 1
+        observation
+            [true, "it must be over 0"]
+    Plan: 1 step · 1 dropped  [0 s]
+    plan
+        1. Answer.
+    dropped
+        Look.
+ 2  final_answer(answer=1)  [0 s]
+    final_answer
+        answer = 1
+
+Answer (int)
+    1
+Out[3]: 1
+""")
 
 
 def test_prompts_of_a_file_are_what_the_model_reads(asked, tmp_path):
@@ -158,4 +206,9 @@ def test_card_shows_what_is_set(asked):
     asked.run(
         "%%agent bot --define --plan 2 --summary-mode off --check positive --answer-type int|None --max-time 60 --max-cost 1 --max-total-tokens 5\nBe brief."
     )
-    assert asked.run("bot").text == snapshot()
+    assert asked.run("bot").text == snapshot("""\
+Out[4]: \n\
+bot · not run yet · chosen at the first run
+0 runs, 0 steps in memory · max_steps 20 · max_tool_threads 128 · state "named" · planning_interval 2 · summary_mode "off" · checks "positive" · answer_type "int | None" · max_time_s 60.0 · max_cost_usd 1.0 · max_total_tokens 5 · instructions "Be brief."
+No tools
+""")

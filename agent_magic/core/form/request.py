@@ -22,6 +22,7 @@ from agent_magic.core.form.tables import Json, Table, check_place, read_place
 from agent_magic.core.form.value import UnreadableError, write_text
 from agent_magic.core.messages import ChatMessage, RequestKind, ToolSchema
 from agent_magic.core.request import Projection, SentRequest
+from agent_magic.core.settings import SUMMARY_MODES, SummaryMode
 from agent_magic.core.values import Value
 
 _KINDS: dict[Value, RequestKind] = {kind: kind for kind in get_args(RequestKind)}
@@ -46,6 +47,8 @@ def write_request(
         "tools": tools.place(request.schemas),
         "digest": request.digest,
     }
+    if request.summary_mode != "plan":
+        form["summary_mode"] = request.summary_mode
     if request.head:
         form["head"] = [messages.place(message) for message in request.head]
     if request.tail:
@@ -74,6 +77,7 @@ def read_request(
         head=read_each(form, "head", lambda place: messages[check_place(place, len(messages))]),
         tail=read_each(form, "tail", lambda place: messages[check_place(place, len(messages))]),
         schemas=tools[read_place(form, "tools", len(tools))],
+        summary_mode=read_choice(form, "summary_mode", _MODES) if "summary_mode" in form else "plan",
         digest=read_text(form, "digest"),
     )
 
@@ -94,5 +98,6 @@ def read_tools(form: Value, schemas: Sequence[ToolSchema]) -> tuple[ToolSchema, 
     return tuple(schemas[check_place(place, len(schemas))] for place in cast("list[Value]", form))
 
 
+_MODES: dict[Value, SummaryMode] = {mode: mode for mode in SUMMARY_MODES}
 _PROJECTION = frozenset(Projection.__dataclass_fields__)
 _REQUEST = frozenset({"tools", *SentRequest.__dataclass_fields__} - {"schemas"})
