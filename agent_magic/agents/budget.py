@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import time
 
+from agent_magic.agents.counting import Spent
 from agent_magic.agents.moment import Composed, Moment
-from agent_magic.agents.run import Run, Spent
+from agent_magic.agents.run import Run
 from agent_magic.agents.window import ESTIMATE_ERROR, count_request
 from agent_magic.core.messages import ChatMessage
 from agent_magic.core.request import SentRequest

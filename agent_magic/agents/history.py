@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 
-from agent_magic.agents.run import BY_PERSON, CallIds, Joining, Run
+from agent_magic.agents.counting import CallIds
+from agent_magic.agents.run import BY_PERSON, Joining, Run
 from agent_magic.core.memory import AgentMemory
 from agent_magic.core.result import RunResult
 from agent_magic.core.state import AgentState

@@ -414,7 +414,9 @@ class MultiStepAgent(AgentDefinition, ABC):
             task = given.task or self._resume_words(limit)
             step = build_task(task, given.images, told, state)
         if origin is not None:
-            step = resumed_task(step, origin, lambda: self._resume_words(limit))
+            step = resumed_task(
+                step, origin, lambda: self._resume_words(limit), is_corrected=given.task is not None
+            )
         assert step is not None
         return self._make_run(step, state, limit, origin)
 

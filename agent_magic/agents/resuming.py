@@ -5,6 +5,7 @@ It must not start a run.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 from agent_magic.agents.run import Origin
@@ -34,23 +35,18 @@ def origin_of(result: RunResult | None, results: list[RunResult]) -> Origin:
     )
 
 
-def resumed_task(step: TaskStep | None, origin: Origin, words: Callable[[], str]) -> TaskStep:
+def resumed_task(
+    step: TaskStep | None, origin: Origin, words: Callable[[], str], *, is_corrected: bool
+) -> TaskStep:
     """The step that begins a resumed run: the person's correction, or a word to go on.
 
     Args:
-        step: The correction with its images and variables; None if there is none.
+        step: The correction, or our words, with images and variables; None if there is none of these.
         words: What is said then.
+        is_corrected: The words of `step` are the person's.
     """
-    if step is None:
-        return TaskStep(task=words(), resumes=origin.run_id, is_ours=True)
-    return TaskStep(
-        task=step.task,
-        images=step.images,
-        variables=step.variables,
-        others=step.others,
-        n_others_left_out=step.n_others_left_out,
-        resumes=origin.run_id,
-    )
+    step = step or TaskStep(task=words())
+    return dataclasses.replace(step, resumes=origin.run_id, is_ours=not is_corrected)
 
 
 def _chain(result: RunResult, results: list[RunResult]) -> list[RunResult]:

@@ -7,6 +7,7 @@ It must not decide when a step is made, nor which projection a request takes.
 
 from __future__ import annotations
 
+import dataclasses
 import operator
 import threading
 import time
@@ -310,8 +311,15 @@ class AgentMemory:
                     [(i, field, getattr(theirs, field)) for i, theirs in shared for field in fields],
                     by="person",
                 )
-            self._entries.extend(entry.copy() for entry in run._entries[n_start:])
             self._revision += 1
+            moved = len(self._entries) - n_start
+            # What was changed in them stays on record, so that a step is found by its original.
+            self._changes.extend(
+                dataclasses.replace(change, revision=self._revision, index=change.index + moved)
+                for change in run._changes
+                if change.index >= n_start
+            )
+            self._entries.extend(entry.copy() for entry in run._entries[n_start:])
             self._system_prompts.append((self._revision, run.system_prompt))
             self._views.clear()
 

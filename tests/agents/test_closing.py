@@ -19,7 +19,7 @@ from agents.checking import (
 )
 
 from agent_magic.agents.toolcalling import ToolCallingAgent
-from agent_magic.core.events import RunEnded, StepEnded, ToolCallEnded
+from agent_magic.core.events import RunEnded, StepEnded, ToolCallEnded, ToolCallStarted
 from agent_magic.core.steps import FinalAnswerStep, TaskStep
 from agent_magic.models.scripted import ScriptedModel
 
@@ -192,3 +192,29 @@ def test_events_that_are_dropped_end_the_run() -> None:
     del events
     assert agent.result is not None
     assert agent.result.status == "interrupted"
+
+
+def test_calls_that_had_ended_when_the_run_was_closed_keep_their_results_though_nobody_had_read_them() -> (
+    None
+):
+    ended = threading.Semaphore(0)
+
+    def work(n: int) -> int:
+        """Work."""
+        ended.release()
+        return n
+
+    agent = agent_of([calls(("work", {"n": 1}), ("work", {"n": 2}))], work)
+    events = agent.stream("work")
+    n_started = 0
+    for event in events:
+        n_started += isinstance(event, ToolCallStarted)
+        if n_started == 2:
+            break  # the first runs already
+    assert ended.acquire(timeout=PATIENCE_S)
+    time.sleep(0.02)
+    events.close()
+    first, second = last_action(agent).tool_results
+    assert (first.observation, first.output, first.fault) == ("1", 1, None)
+    assert second.fault is not None
+    assert_usable(agent)

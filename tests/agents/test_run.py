@@ -6,13 +6,14 @@ import threading
 
 from inline_snapshot import snapshot
 
+from agent_magic.agents.counting import CallIds
 from agent_magic.agents.drafts import StepDraft
-from agent_magic.agents.run import CallIds, Run
+from agent_magic.agents.run import Run
 from agent_magic.core.memory import AgentMemory
 from agent_magic.core.messages import TokenUsage, ToolCall
 from agent_magic.core.settings import AgentSettings
 from agent_magic.core.state import AgentState
-from agent_magic.core.steps import ActionStep, Fault, TaskStep, ToolResult
+from agent_magic.core.steps import ActionStep, Fault, FinalAnswerStep, TaskStep, ToolResult
 from agent_magic.models.scripted import ScriptedModel
 
 _STOPPED = Fault(kind="Interrupted", message="The person interrupted the run.")
@@ -160,3 +161,43 @@ def test_waker_is_called_at_an_interrupt_and_not_after_it_was_taken_off() -> Non
     assert woken == ["stays"]
     run.on_interrupt(lambda: woken.append("late"))
     assert woken == ["stays", "late"]
+
+
+# -- an interrupt between two lines of the recording ----------------------------------------------
+
+
+def test_end_mends_a_step_that_is_made_but_not_in_memory_yet() -> None:
+    run = _run()
+    draft = run.begin_step(1)
+    draft.step = step = draft.freeze()
+    run.steps.append(step)
+    result = run.end_interrupted("Enough.")
+    assert result.steps == run.memory.steps
+    assert [type(step).__name__ for step in result.steps] == ["TaskStep", "ActionStep", "ActionStep"]
+    assert result.steps[1] is step
+    assert result.steps[2].is_interrupted  # pyright: ignore[reportAttributeAccessIssue] - an action
+
+
+def test_end_keeps_an_answer_that_is_in_memory() -> None:
+    run = _run()
+    run.begin_step(1)
+    run.take_answer(42, is_told=True)
+    run.end_step()
+    run.add(FinalAnswerStep(answer=42))
+    result = run.end_interrupted("Too late.")
+    assert (result.status, result.value) == ("answered", 42)
+    assert result.steps == run.memory.steps
+
+
+def test_end_takes_back_an_answer_that_was_not_taken_yet() -> None:
+    run = _run()
+    draft = run.begin_step(1)
+    call = ToolCall(id="call_1", name="final_answer", arguments={"answer": 42})
+    draft.calls = (call,)
+    draft.results[0] = ToolResult(call=call, observation="accepted", output=42)
+    draft.is_final_answer = True
+    run.take_answer(42, is_told=True)
+    step = run.end_interrupted("Enough.").steps[-1]
+    assert isinstance(step, ActionStep)
+    assert (step.is_final_answer, step.is_interrupted) == (False, True)
+    assert step.observations == "The run was interrupted before the answer was taken."

@@ -7,8 +7,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import litellm
 import pytest
+import tiktoken
 from agents.checking import AS_TEXT, add, agent_of, assert_valid, model_of
 from agents.long_texts import long_text
 from inline_snapshot import snapshot
@@ -16,15 +16,18 @@ from PIL import Image
 
 from agent_magic.agents.toolcalling import ToolCallingAgent
 from agent_magic.agents.window import room_in, window_for
-from agent_magic.core.events import ContextShortened, Event, RunEnded
+from agent_magic.core.events import ContextShortened, Event, RunEnded, StepEnded
+from agent_magic.core.memory import AgentMemory
 from agent_magic.core.result import RunResult
 from agent_magic.core.steps import ActionStep, TaskStep
+from agent_magic.models.litellm import LiteLLMModel
 from agent_magic.models.model import Capabilities
 from agent_magic.models.scripted import ScriptedModel, ScriptedRequest
 from agent_magic.models.tokens import estimate_tokens
 
 calls, final = ScriptedModel.calls, ScriptedModel.final
 WINDOW = 8_000
+GPT_4O = LiteLLMModel("openai/gpt-4o")
 
 
 def read(page: int) -> str:
@@ -39,12 +42,13 @@ def read(page: int) -> str:
 class Gpt4o(ScriptedModel):
     """A script whose tokens are counted by a real tokenizer."""
 
-    def count_tokens(self, text: str) -> int:
-        return count_exactly(text)
+    def count_tokens(self, text: str) -> int | None:
+        return GPT_4O.count_tokens(text)
 
 
 def count_exactly(text: str) -> int:
-    return len(litellm.encode(model="openai/gpt-4o", text=text))  # pyright: ignore[reportPrivateImportUsage, reportUnknownMemberType, reportArgumentType] - untyped
+    assert GPT_4O.count_tokens("a") == 1  # from now on the tokenizer's ranks are at hand
+    return len(tiktoken.get_encoding("o200k_base").encode(text, disallowed_special=()))
 
 
 def tokens_of(request: ScriptedRequest, count: Any) -> int:
@@ -397,7 +401,7 @@ def test_window_smaller_than_the_system_prompt_fails_with_what_to_do() -> None:
     assert result.status == "failed"
     assert result.error is not None
     assert result.error.message == snapshot(
-        "scripted: the request has 398 tokens in its shortest form, and 219 fit beside a reply (system prompt 242, tools 148, the rest is the task and the newest step). Take a model with a larger window, fewer tools or a shorter task."
+        "scripted: the request has 402 tokens in its shortest form, and 219 fit beside a reply (system prompt 241, tools 153, the rest is the task and the newest step). Take a model with a larger window, fewer tools or a shorter task."
     )
     assert model.requests == []
 
@@ -446,3 +450,47 @@ def test_huge_newest_step_does_not_push_out_all_others() -> None:
 def test_window_for_is_the_opposite_of_room_in() -> None:
     for window in (100, 4_096, 8_192, 32_768, 32_769, 128_000, 1_000_000):
         assert abs(window_for(room_in(window)) - window) <= 1
+
+
+@pytest.mark.parametrize("capabilities", [Capabilities(), AS_TEXT], ids=["native", "text"])
+def test_preview_foresees_what_will_be_shortened(capabilities: Capabilities) -> None:
+    script = [*pages(range(0, 150, 5)), final("read")]
+    agent = agent_of(script, read, max_steps=40, context_window=WINDOW, capabilities=capabilities)
+    foreseen: list[Any] = []
+    told: list[Any] = []
+    for event in agent.stream("Read the book."):
+        if isinstance(event, ContextShortened):
+            told.append(event.shortened)
+        if (
+            isinstance(event, StepEnded)
+            and isinstance(event.step, ActionStep)
+            and not event.step.is_final_answer
+        ):
+            foreseen.append(agent.preview())
+    sent = model_of(agent).requests[1:]
+    assert len(foreseen) == len(sent) == 30
+    assert [list(preview.messages) for preview in foreseen] == [request.messages for request in sent]
+    assert [[tool["name"] for tool in preview.tools] for preview in foreseen] == [
+        [tool["name"] for tool in request.tools] for request in sent
+    ]
+    assert [preview.shortened for preview in foreseen if preview.shortened] == told
+    assert told
+
+
+def test_last_answer_at_the_limit_is_asked_for_within_the_window() -> None:
+    agent = agent_of([*pages(range(0, 30, 5)), "Read."], read, max_steps=6, context_window=4_000)
+    events, result = stream(agent)
+    assert (result.status, result.value) == ("max_steps", "Read.")
+    assert max(tokens_of(request, estimate_tokens) for request in model_of(agent).requests) <= 4_000
+    assert shortenings(events)
+
+
+def test_shortened_steps_stay_so_in_json_and_back() -> None:
+    agent = agent_of([*pages(range(0, 150, 5)), final("read")], read, max_steps=40, context_window=WINDOW)
+    agent.run("Read the book.")
+    again = AgentMemory.from_dict(agent.memory.to_dict())
+    assert [again.form_of(step) for step in again.steps] == _forms(agent)
+    assert [message.content for message in again.to_messages()] == [
+        message.content for message in agent.memory.to_messages()
+    ]
+    assert all(again.is_rebuilt_exactly(request) for request in again.requests)
