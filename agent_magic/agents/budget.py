@@ -11,9 +11,13 @@ import time
 from agent_magic.agents.counting import Spent
 from agent_magic.agents.moment import Composed, Moment
 from agent_magic.agents.run import Run
-from agent_magic.agents.window import ESTIMATE_ERROR, count_request
+from agent_magic.agents.window import count_request
 from agent_magic.core.messages import ChatMessage
 from agent_magic.core.request import SentRequest
+
+
+_SURELY_TOO_HIGH = 10
+"""By how much no estimate of a first request is too high."""
 
 
 class BudgetReached(Exception):  # noqa: N818 - a state of the run, not a fault
@@ -38,8 +42,9 @@ def check_budget(run: Run, moment: Moment, composed: Composed) -> int | None:
     n_counted = count_request(moment, composed)
     n_input, n_output = _foresee(run.spent, n_counted)
     if run.spent.n_calls == 0 and moment.meter.is_estimate:
-        # Nothing is known yet: an estimate stops a run only if it passes the limit however high it is.
-        n_input = int(n_input / ESTIMATE_ERROR)
+        # Nothing is known yet, and a call that is held back teaches nothing: an estimate stops a run here
+        # only if the limit is of another order. From the next call on the reported figures correct it.
+        n_input //= _SURELY_TOO_HIGH
     if values.max_total_tokens is not None:
         _check_tokens(run.spent, n_input + n_output, values.max_total_tokens)
     if values.max_cost_usd is not None:

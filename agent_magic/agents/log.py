@@ -41,8 +41,6 @@ def logged(
     Each record has `run_id`, `agent_name` and `event` as attributes. Deltas are logged at DEBUG,
     waits, notices and ends without an answer at WARNING, all else at INFO.
     """
-    if not _is_heard():
-        return (yield from events)
     try:
         while True:
             try:
@@ -58,7 +56,7 @@ def logged(
         events.close()
 
 
-def _is_heard() -> bool:
+def is_heard() -> bool:
     """Whether anybody has set logging up: a run that nobody listens to must not be slower for it."""
     logger: logging.Logger | None = LOGGER
     while logger is not None:

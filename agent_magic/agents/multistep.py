@@ -17,7 +17,7 @@ from agent_magic.agents.boundary import foresee_max_steps
 from agent_magic.agents.definition import AgentDefinition, at_least_one
 from agent_magic.agents.drafts import StepDraft
 from agent_magic.agents.history import RunHistory
-from agent_magic.agents.log import logged
+from agent_magic.agents.log import is_heard, logged
 from agent_magic.agents.loop import take_steps
 from agent_magic.agents.meter import Meter
 from agent_magic.agents.moment import Composed, Moment
@@ -453,8 +453,9 @@ class MultiStepAgent(AgentDefinition, ABC):
         return _ended(run)
 
     def _drive(self, run: Run) -> Generator[Event, None, RunResult]:
+        events = self._events(run)
         try:
-            return (yield from logged(run.run_id, self.name, self._events(run)))
+            return (yield from (logged(run.run_id, self.name, events) if is_heard() else events))
         finally:
             self._history.join(run, self.state)  # where Ctrl-C came into the joining itself; else it is done
 

@@ -6,9 +6,7 @@ It must not replace any stream itself.
 
 from __future__ import annotations
 
-import contextlib
 import threading
-from collections.abc import Generator
 from contextvars import ContextVar
 
 _HEAD = 4_000
@@ -54,13 +52,18 @@ def open_sinks() -> list[Sink]:
     return list(_open.values())
 
 
-@contextlib.contextmanager
-def printing_into(sink: Sink) -> Generator[None]:
+class printing_into:  # noqa: N801 - reads as a function: `with printing_into(sink):`
     """Make `sink` the current one."""
-    token = CURRENT_SINK.set(sink)
-    _open[id(sink)] = sink
-    try:
-        yield
-    finally:
-        _open.pop(id(sink), None)
-        CURRENT_SINK.reset(token)
+
+    __slots__ = ("_sink", "_token")
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+
+    def __enter__(self) -> None:
+        self._token = CURRENT_SINK.set(self._sink)
+        _open[id(self._sink)] = self._sink
+
+    def __exit__(self, *_raised: object) -> None:
+        _open.pop(id(self._sink), None)
+        CURRENT_SINK.reset(self._token)

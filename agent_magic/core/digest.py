@@ -18,6 +18,7 @@ Digest: TypeAlias = "hashlib.blake2b"
 BYTES_OF_IMAGE = 2_000
 """More than an image is counted as, in tokens."""
 _SIZE = 8
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=safe_repr)
 
 
 def new_digest() -> Digest:
@@ -61,7 +62,7 @@ def digest_schemas(schemas: Sequence[ToolSchema]) -> bytes:
 
 def _to_text(arguments: Value) -> str:
     try:
-        return json.dumps(arguments, ensure_ascii=False, default=safe_repr)
+        return _ENCODER.encode(arguments)
     except (TypeError, ValueError):  # keys that are no text, or a value inside itself: a person's edit
         return safe_repr(arguments)
 

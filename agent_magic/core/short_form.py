@@ -11,10 +11,10 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Literal, get_args
 
-from agent_magic.core.messages import ChatMessage
-from agent_magic.core.steps import ActionStep, FinalAnswerStep, PlanningStep, RunStep, TaskStep, ToolResult
+from agent_magic.core.messages import ChatMessage, ToolCall
+from agent_magic.core.steps import ActionStep, FinalAnswerStep, PlanningStep, RunStep, TaskStep
 from agent_magic.core.text import truncate
-from agent_magic.core.values import safe_repr
+from agent_magic.core.values import Value, safe_repr
 
 Form = Literal["whole", "no_images", "short_observations", "line", "left_out"]
 """How much of a step is told, from all of it to nothing but that it is left out."""
@@ -25,6 +25,8 @@ _LINE_CHARS = 160
 WHOLE_UP_TO: Mapping[Form, int] = {"short_observations": 400, "line": _LINE_CHARS}
 """Characters of an observation that is told whole in a form, in the forms that cut any."""
 _TEXT_CHARS = 400
+_ARGUMENT_CHARS = 80
+_MOST_ARGUMENTS = 8
 
 
 def to_short_messages(
@@ -90,8 +92,18 @@ def _shortened(text: str, name: str | None) -> str:
 def _as_line(step: RunStep, kept: Mapping[str, str], *, summary_mode: bool) -> tuple[ChatMessage, ...]:
     match step:
         case ActionStep():
-            text = f"(Step {step.step_number}, shortened) {_outcome(step, kept)}"
-            return (ChatMessage(role="user", content=text, is_ours=True),)
+            # Results stay the tools' own messages: what a tool said must never come as the person's word.
+            calls = tuple(
+                dataclasses.replace(call, arguments=_cut_arguments(call)) for call in step.tool_calls
+            )
+            return tuple(
+                dataclasses.replace(
+                    _without_images(message),
+                    content=_line_of(message, kept, has_calls=bool(calls)),
+                    tool_calls=calls if message.tool_calls else (),
+                )
+                for message in step.to_messages(summary_mode=summary_mode)
+            )
         case PlanningStep():
             return ()
         case TaskStep() | FinalAnswerStep():
@@ -101,19 +113,28 @@ def _as_line(step: RunStep, kept: Mapping[str, str], *, summary_mode: bool) -> t
             )
 
 
-def _outcome(step: ActionStep, kept: Mapping[str, str]) -> str:
-    lines = [_call_line(result, kept.get(result.call.id) or result.kept_as) for result in step.tool_results]
-    if step.fault and step.fault.is_for_model and not lines:
-        lines.append(_cut(step.fault.message))
-    return "; ".join(lines) or _cut(step.model_output) or "nothing came of it"
+def _line_of(message: ChatMessage, kept: Mapping[str, str], *, has_calls: bool) -> str | None:
+    """The message's text on one line; beside calls the model's own words go."""
+    if message.role == "assistant" and has_calls:
+        return None
+    line = _cut(message.content or "")
+    name = kept.get(message.tool_call_id or "")
+    return f"{line} (the whole is {name})" if name else line
 
 
-def _call_line(result: ToolResult, name: str | None) -> str:
-    arguments = result.call.arguments
-    shown = safe_repr(dict(arguments), 80) if isinstance(arguments, Mapping) else _cut(str(arguments or ""))
-    outcome = _cut(result.fault.message if result.fault else result.observation)
-    whole = f" (the whole is {name})" if name else ""
-    return f"{result.call.name}({shown}) gave: {outcome}{whole}"
+def _cut_arguments(call: ToolCall) -> Mapping[str, Value] | str | None:
+    if not isinstance(call.arguments, Mapping):
+        return call.arguments if call.arguments is None else _cut(call.arguments)
+    cut = {name: _cut_argument(value) for name, value in list(call.arguments.items())[:_MOST_ARGUMENTS]}
+    n_more = len(call.arguments) - len(cut)
+    return {**cut, "…": f"{n_more} more"} if n_more else cut
+
+
+def _cut_argument(value: Value) -> Value:
+    if isinstance(value, str):
+        return value if len(value) <= _ARGUMENT_CHARS else f"{value[:_ARGUMENT_CHARS]} …"
+    shown = safe_repr(value, 4 * _ARGUMENT_CHARS)
+    return value if len(shown) <= _ARGUMENT_CHARS else f"{shown[:_ARGUMENT_CHARS]} …"
 
 
 def _cut(text: str) -> str:

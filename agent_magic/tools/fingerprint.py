@@ -6,6 +6,7 @@ It must not build a schema; comparing costs a few identity checks.
 from __future__ import annotations
 
 import functools
+import operator
 import re
 import types
 from collections.abc import Callable, Iterator
@@ -18,6 +19,8 @@ OPTIONS = "__agent_tool__"
 """The attribute in which `@tool` leaves what its author said."""
 _NAME = re.compile(r"[^\W\d]\w*")
 _LONGEST_CHAIN = 50
+_PLAIN_HINTS = frozenset(map(id, (str, int, float, bool, list, dict, tuple, set, object, None)))
+"""By identity: classes of the person's may be equal to anything."""
 
 
 class Fingerprint:
@@ -25,11 +28,33 @@ class Fingerprint:
 
     def __init__(self, function: Callable[..., Value]) -> None:
         self._parts = list(_parts(function))
+        self._plain = _plain_parts(function)
 
     def matches(self, function: Callable[..., Value]) -> bool:
         """Whether `function` has the very same parts now."""
+        # Most tools are plain functions, and every step of a run asks this of each.
+        if self._plain is not None and (plain := _plain_parts(function)) is not None:
+            return all(map(operator.is_, plain, self._plain)) and len(plain) == len(self._plain)
         parts = list(_parts(function))
         return len(parts) == len(self._parts) and all(a is b for a, b in zip(parts, self._parts, strict=True))
+
+
+def _plain_parts(function: Value) -> tuple[Value, ...] | None:
+    """The parts of a function that wraps nothing and whose hints are built-in classes; None for others."""
+    if (
+        type(function) is not types.FunctionType
+        or function.__kwdefaults__
+        or "__wrapped__" in function.__dict__
+    ):
+        return None
+    try:
+        hints = function.__annotations__.values()
+    except NameError:  # evaluated late (Python 3.14) and not complete yet
+        return None
+    if not _PLAIN_HINTS.issuperset(map(id, hints)):
+        return None
+    options = function.__dict__.get(OPTIONS)
+    return (function, function.__code__, function.__doc__, function.__defaults__, options, *hints)
 
 
 def _parts(function: Value) -> Iterator[Value]:

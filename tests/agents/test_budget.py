@@ -101,13 +101,20 @@ def test_first_call_is_not_made_if_its_tokens_are_known_to_pass_the_budget() -> 
     assert agent.memory.steps == (agent.result.steps if agent.result else None)
 
 
-def test_first_call_is_not_made_if_even_a_high_estimate_would_pass_the_budget() -> None:
-    agent = agent_of([final(1)], max_total_tokens=100)
+def test_first_call_is_held_back_by_an_estimate_only_if_the_budget_is_of_another_order() -> None:
+    agent = agent_of([final(1)], max_total_tokens=10)
     error_of(agent.run("Count."))
     assert model_of(agent).requests == []
     total = agent.preview(task="Count.").total_tokens
-    agent = agent_of([final(1)], max_total_tokens=round(total * 0.8))
+    agent = agent_of([final(1)], max_total_tokens=round(total / 3))
     assert agent.run("Count.").status == "answered"
+
+
+def test_second_call_is_foreseen_by_what_the_first_one_reported() -> None:
+    used = {"input_tokens": 100, "output_tokens": 10}
+    agent = agent_of([adding(n, **used) for n in range(9)], max_total_tokens=250)
+    error_of(agent.run("Count."))
+    assert len(model_of(agent).requests) == 2
 
 
 # -- cost --------------------------------------------------------------------------------------------

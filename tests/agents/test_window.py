@@ -236,11 +236,16 @@ def test_steps_in_each_of_their_short_forms() -> None:
         [
             "Take notes.",
             "(3 earlier steps are left out here to save room.)",
-            "(Step 4, shortened) note({'number': 3}) gave: Note 3: The penguins are heavier here than elsewhere. The penguins are heavier here than elsewhere. The penguins are heavier here than elsewhere. The penguins a … (the whole is obs_4)",
-            "(Step 5, shortened) note({'number': 4}) gave: Note 4: The penguins are heavier here than elsewhere. The penguins are heavier here than elsewhere. The penguins are heavier here than elsewhere. The penguins a … (the whole is obs_5)",
-            "(Step 6, shortened) note({'number': 5}) gave: Note 5: The penguins are heavier here than elsewhere. The penguins are heavier here than elsewhere. The penguins are heavier here than elsewhere. The penguins a … (the whole is obs_6)",
-            "(Step 7, shortened) note({'number': 6}) gave: Note 6: The penguins are heavier here than elsewhere. The penguins are heavier here than elsewhere. The penguins are heavier here than elsewhere. The penguins a … (the whole is obs_7)",
-            "(Step 8, shortened) note({'number': 7}) gave: Note 7: The penguins are heavier here than elsewhere. The penguins are heavier here than elsewhere. The penguins are heavier here than elsewhere. The penguins a … (the whole is obs_8)",
+            "",
+            "Note 3: The penguins are heavier here than elsewhere. The penguins are heavier here than elsewhere. The penguins are heavier here than elsewhere. The penguins a … (the whole is obs_4)",
+            "",
+            "Note 4: The penguins are heavier here than elsewhere. The penguins are heavier here than elsewhere. The penguins are heavier here than elsewhere. The penguins a … (the whole is obs_5)",
+            "",
+            "Note 5: The penguins are heavier here than elsewhere. The penguins are heavier here than elsewhere. The penguins are heavier here than elsewhere. The penguins a … (the whole is obs_6)",
+            "",
+            "Note 6: The penguins are heavier here than elsewhere. The penguins are heavier here than elsewhere. The penguins are heavier here than elsewhere. The penguins a … (the whole is obs_7)",
+            "",
+            "Note 7: The penguins are heavier here than elsewhere. The penguins are heavier here than elsewhere. The penguins are heavier here than elsewhere. The penguins a … (the whole is obs_8)",
             "I note 8.",
         ]
     )

@@ -87,11 +87,13 @@ def test_short_observations_of_the_summary_view_have_no_text_of_the_model() -> N
 def test_line_tells_calls_and_outcomes() -> None:
     assert _texts(_READ, "line", {"call_1": "obs_7"}) == snapshot(
         [
+            ("assistant", None, 0),
             (
-                "user",
-                "(Step 3, shortened) read({'page': 1}) gave: The penguins of Dream island are heavier. The penguins of Dream island are heavier. The penguins of Dream island are heavier. The penguins of Dream island are h … (the whole is obs_7); read({'page': 2}) gave: There is no page 2.",
+                "tool",
+                "The penguins of Dream island are heavier. The penguins of Dream island are heavier. The penguins of Dream island are heavier. The penguins of Dream island are h … (the whole is obs_7)",
                 0,
-            )
+            ),
+            ("tool", "There is no page 2.", 0),
         ]
     )
 
@@ -104,15 +106,15 @@ def test_line_of_steps_without_calls() -> None:
     ]
     assert [_texts(step, "line") for step in steps] == snapshot(
         [
-            [("user", "(Step 3, shortened) There is no tool call in the reply.", 0)],
+            [("user", "There is no tool call in the reply.", 0)],
             [
                 (
-                    "user",
-                    "(Step 3, shortened) The penguins of Dream island are heavier. The penguins of Dream island are heavier. The penguins of Dream island are heavier. The penguins of Dream island are h …",
+                    "assistant",
+                    "The penguins of Dream island are heavier. The penguins of Dream island are heavier. The penguins of Dream island are heavier. The penguins of Dream island are h …",
                     0,
                 )
             ],
-            [("user", "(Step 3, shortened) nothing came of it", 0)],
+            [],
         ]
     )
 
@@ -131,7 +133,7 @@ def test_tasks_and_answers_are_cut_to_a_few_lines() -> None:
         ]
         assert all(len(content) <= 400 for _, content, _ in _texts(step, "line"))
     told = _action(tool_results=(ToolResult(call=_call(1), observation=ACCEPTED),), is_final_answer=True)
-    assert _texts(told, "line") == [("user", "(Step 3, shortened) read({'page': 1}) gave: accepted", 0)]
+    assert _texts(told, "line") == [("assistant", None, 0), ("tool", "accepted", 0)]
 
 
 @pytest.mark.parametrize("summary_mode", [False, True])
@@ -158,16 +160,30 @@ def test_left_out_steps_are_counted() -> None:
     ]
 
 
-def test_strange_arguments_are_told_in_a_line() -> None:
-    strange = [ToolCall(id="c", name="read", arguments=given) for given in ('{"page', None, {"page": object})]
-    texts = [
-        _texts(_action(tool_results=(ToolResult(call=call, observation="x\n\ny"),)), "line")
-        for call in strange
+def test_arguments_of_a_line_are_cut_and_stay_arguments() -> None:
+    given: list[Any] = [
+        '{"page',
+        None,
+        {"page": object},
+        {"rows": list(range(50)), "text": "y" * 100, "few": [1]},
+        {f"a{n}": n for n in range(11)},
     ]
-    assert texts == snapshot(
+    shown: list[Any] = []
+    for arguments in given:
+        result = ToolResult(call=ToolCall(id="c", name="read", arguments=arguments), observation="x\n\ny")
+        asked, told = to_short_messages(_action(tool_results=(result,)), "line", {}, summary_mode=False)
+        assert (asked.tool_calls[0].id, told.tool_call_id, told.content) == ("c", "c", "x y")
+        shown.append(asked.tool_calls[0].arguments)
+    assert shown == snapshot(
         [
-            [("user", '(Step 3, shortened) read({"page) gave: x y', 0)],
-            [("user", "(Step 3, shortened) read() gave: x y", 0)],
-            [("user", "(Step 3, shortened) read({'page': <class 'object'>}) gave: x y", 0)],
+            '{"page',
+            None,
+            {"page": object},
+            {
+                "rows": "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 2 …",
+                "text": "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy …",
+                "few": [1],
+            },
+            {"a0": 0, "a1": 1, "a2": 2, "a3": 3, "a4": 4, "a5": 5, "a6": 6, "a7": 7, "…": "3 more"},
         ]
     )
