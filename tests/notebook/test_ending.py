@@ -56,7 +56,7 @@ def test_type_that_the_best_guess_has_not_is_told(asked):
     asked.model(call("add", a=1, b=2), "many")
     done = asked.run("%%agent bot --model @m --tools add --max-steps 1 --answer-type int\nDo it.")
     assert last_line(done) == snapshot(
-        "RunNotAnswered: bot gave no answer, its step limit was reached: final_answer: argument 'answer' is 'many'; expected an integer. Call final_answer with {\"answer\": <integer>}. (bot.result has every step; %agent resume bot goes on)"
+        "RunNotAnswered: bot gave no answer, its step limit was reached: The last answer is not of the type that was asked for: 'answer' is 'many'; expected an integer. Resume the run to give the model more steps. (bot.result has every step; %agent resume bot goes on)"
     )
 
 
