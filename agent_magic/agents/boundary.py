@@ -6,6 +6,7 @@ It must not change a setting, nor decide what a changed one does.
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Generator
 from typing import Literal
 
@@ -40,9 +41,11 @@ def pass_boundary(run: Run, place: Place) -> Generator[Event, None, None]:
     """
     yield from _take_up(run, place)
     while not run.settings.go.is_set():
+        start = time.time()
         yield Waiting(step_number=run.step_number, kind="pause", reason="The person paused the run.")
         while not run.settings.go.wait(_POLL_S):
             run.raise_if_interrupted()
+        run.paused_s += time.time() - start
         yield from _take_up(run, place)
 
 
@@ -58,7 +61,9 @@ def _take_up(run: Run, place: Place) -> Generator[Event, None, None]:
     while True:
         if seen.settings < len(log):
             seen.settings += 1
-            yield _apply(run, log[seen.settings - 1], place)
+            change = log[seen.settings - 1]
+            if change.name != "max_steps" or _last_step(run, change.new) != run.max_steps:
+                yield _apply(run, change, place)
         elif edits := run.memory.edits_since(seen.edits):
             for change in edits:
                 seen.edits += 1
@@ -81,7 +86,7 @@ def _apply(run: Run, change: SettingChange, place: Place) -> SettingChanged:
     effective = f"from step {from_step}" if change.name in _OF_STEPS else "from the next call"
     match change.name:
         case "max_steps":
-            run.max_steps = _last_step(run, change.new)
+            run.max_steps = max(_last_step(run, change.new), run.step_number - 1)  # what was made was made
         case "replan_now":
             run.wants_plan = True
         case "is_paused":

@@ -15,7 +15,6 @@ from agent_magic.agents.window import count_request
 from agent_magic.core.messages import ChatMessage
 from agent_magic.core.request import SentRequest
 
-
 _SURELY_TOO_HIGH = 10
 """By how much no estimate of a first request is too high."""
 
@@ -59,7 +58,7 @@ def check_time(run: Run, max_time_s: float, *, delay_s: float = 0.0) -> None:
         BudgetReached: Calls like those before would not.
     """
     spent = run.spent
-    elapsed = time.time() - run.start
+    elapsed = time.time() - run.start - run.paused_s
     expected = spent.seconds / spent.n_calls if spent.n_calls else 0.0
     if elapsed + delay_s + expected > max_time_s:
         raise BudgetReached(

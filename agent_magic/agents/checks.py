@@ -6,10 +6,11 @@ It must not change an answer, nor decide what becomes of a refused one.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from typing import TypeAlias
 
 from agent_magic.agents.hooks import check_signature, name_of_function, takes_keyword
+from agent_magic.core.errors import OptionError
 from agent_magic.core.memory import AgentMemory
 from agent_magic.core.redact import redact
 from agent_magic.core.result import CheckResult
@@ -26,6 +27,10 @@ class Checks:
     """The checks of an agent, in order."""
 
     def __init__(self, checks: Iterable[FinalAnswerCheck]) -> None:
+        if callable(checks) or isinstance(checks, str) or not isinstance(checks, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may not be typed
+            raise OptionError(
+                "final_answer_checks is a list of functions. Write final_answer_checks=[check]."
+            )
         self._checks = tuple(checks)
         for check in self._checks:
             check_signature("check", check, argument="answer", keywords=("agent", "memory"))
@@ -58,7 +63,11 @@ def _apply(check: FinalAnswerCheck, answer: Value, keywords: dict[str, Value]) -
         if inspect.iscoroutine(said):
             said.close()
             return CheckResult(name=name, passed=False, reason="it is async, and nothing waits for it")
-        if isinstance(said, tuple) and len(said) == 2:
+        if isinstance(said, Generator):
+            return CheckResult(
+                name=name, passed=False, reason="it yields, and nothing takes that; return instead"
+            )
+        if (isinstance(said, tuple) and len(said) == 2) or _is_listed_verdict(said):
             said, reason = said[0], str(said[1])
         passed = bool(said)
     except (KeyboardInterrupt, GeneratorExit):
@@ -68,6 +77,13 @@ def _apply(check: FinalAnswerCheck, answer: Value, keywords: dict[str, Value]) -
     if passed:
         return CheckResult(name=name, passed=True)
     return CheckResult(name=name, passed=False, reason=_cut(reason or f"it returned {safe_repr(said, 80)}"))
+
+
+def _is_listed_verdict(said: Value) -> bool:
+    """Whether a check returned `[False, "why"]`, which is meant as the pair."""
+    return (
+        isinstance(said, list) and len(said) == 2 and isinstance(said[0], bool) and isinstance(said[1], str)
+    )
 
 
 def _words(error: BaseException) -> str:

@@ -212,6 +212,11 @@ class AgentDefinition:
         the part of a request that a provider has cached stays the same.
         """
         tools = {**self.toolbox.current()}
+        if self._answer_type is not None and FINAL_ANSWER.name in tools:
+            raise OptionError(
+                "answer_type is given, and so is a tool final_answer of your own, which has its own types. "
+                "Leave out one of them."
+            )
         tools.setdefault(FINAL_ANSWER.name, self._answer_tool)
         if moment.state.has_kept and "peek" not in tools:
             if "peek" not in moment.own_tools:

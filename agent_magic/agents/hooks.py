@@ -37,7 +37,7 @@ def name_of_function(function: Callable[..., object]) -> str:
     return getattr(function, "__name__", None) or type(function).__name__
 
 
-def tell_error(error: Exception) -> str:
+def tell_error(error: BaseException) -> str:
     """What a person's function raised, in words that stand before a full stop."""
     text = truncate(str(error).strip(), _MAX_ERROR).rstrip(".")
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
@@ -97,7 +97,7 @@ class Callbacks:
                 continue
             try:
                 callback(step, agent=agent) if takes_agent else callback(step)
-            except Exception as error:  # noqa: BLE001 - the person's own function may raise anything
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - the person's own function may raise anything
                 yield (
                     f"The callback {name_of_function(callback)} raised {tell_error(error)}. The run goes on."
                 )

@@ -11,7 +11,7 @@ import contextvars
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, cast
 
 from agent_magic.agents.boundary import foresee_max_steps
 from agent_magic.agents.definition import AgentDefinition, at_least_one
@@ -22,7 +22,7 @@ from agent_magic.agents.loop import take_steps
 from agent_magic.agents.meter import Meter
 from agent_magic.agents.moment import Composed, Moment
 from agent_magic.agents.preview import Preview, preview_next, preview_sent
-from agent_magic.agents.resuming import drop_last_run, origin_of, resumed_task
+from agent_magic.agents.resuming import drop_last_run, kept_in, origin_of, resumed_task
 from agent_magic.agents.run import BY_PERSON, Origin, Run
 from agent_magic.agents.side_by_side import THREADS
 from agent_magic.agents.task import build_task
@@ -33,9 +33,9 @@ from agent_magic.core.memory import AgentMemory
 from agent_magic.core.messages import ChatMessage, RequestKind, TokenUsage
 from agent_magic.core.result import RunResult
 from agent_magic.core.settings import SettingChange, SummaryMode
-from agent_magic.core.state import AgentState
+from agent_magic.core.state import AgentState, is_usable_name
 from agent_magic.core.steps import Fault, TaskStep
-from agent_magic.core.values import Value
+from agent_magic.core.values import Value, safe_repr
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,12 @@ class MultiStepAgent(AgentDefinition, ABC):
 
     @memory.setter
     def memory(self, memory: AgentMemory) -> None:
+        if not isinstance(memory, AgentMemory):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may not be typed
+            raise OptionError(
+                f"A memory is an AgentMemory, and not {safe_repr(memory, 80)}. Write AgentMemory.from_dict(…)."
+            )
+        for name, whole in kept_in(memory).items():
+            self.state.restore(name, whole)
         self._history.replace(memory)
 
     @property
@@ -147,13 +153,17 @@ class MultiStepAgent(AgentDefinition, ABC):
         _check_choice("kind", kind, ("act", "plan", "final"))
         if summary_mode is not None:
             _check_choice("summary_mode", summary_mode, ("plan", "all", "off"))
+        if step is not None:
+            _check_step(step, task)
+        if task is not None:
+            _check_task(task)
         run = self._history.last
         if step is not None:
             memory = self.memory if run is None else self._history.memory_of(run.run_id)
             return preview_sent(
                 memory,
                 self.model if run is None else run.model,
-                run_id=None if run is None else run.run_id,
+                run_ids=() if run is None else self._chain_of(run),
                 step_number=step,
                 kind=kind,
                 summary_mode=summary_mode,
@@ -407,6 +417,7 @@ class MultiStepAgent(AgentDefinition, ABC):
             return self._make_run(task, self.state.fork(), limit, None)
 
     def _enter(self, given: _Given, limit: int | None, origin: Origin | None) -> Run:
+        _check_names(given.additional_args)
         state = self.state.fork(extra=given.additional_args, opened=given.variables or ())
         told = {**(given.variables or {}), **(given.additional_args or {})}
         step = None
@@ -460,6 +471,7 @@ class MultiStepAgent(AgentDefinition, ABC):
             self._history.join(run, self.state)  # where Ctrl-C came into the joining itself; else it is done
 
     def _events(self, run: Run) -> Generator[Event, None, RunResult]:
+        self._refuse_second_resume(run)
         try:
             self._history.begin(run)
             run.add(run.task)
@@ -487,6 +499,24 @@ class MultiStepAgent(AgentDefinition, ABC):
         result = _ended(run)
         yield RunEnded(result=result)
         return result
+
+    def _refuse_second_resume(self, run: Run) -> None:
+        going_on = [other.origin.run_id for other in self._history.active if other.origin is not None]
+        gone_on = [result.resumed_from for result in self.runs]
+        if run.origin is not None and run.origin.run_id in (*going_on, *gone_on):
+            raise OptionError(
+                "That run is gone on with already. Wait for the end, and resume what comes of it."
+            )
+
+    def _chain_of(self, run: Run) -> tuple[str, ...]:
+        """The run and those that it went on with, newest first."""
+        earlier = {result.run_id: result.resumed_from for result in self.runs}
+        chain = [run.run_id]
+        before = run.origin.run_id if run.origin else None
+        while before is not None:
+            chain.append(before)
+            before = earlier.get(before)
+        return tuple(chain)
 
     def _copied_moment(self, run: Run) -> Moment:
         """Where a run is now, on copies that may be changed."""
@@ -520,6 +550,29 @@ def _check_task(task: Value) -> None:
         raise OptionError(f"The task is of type {type(task).__name__}. Give it as text.")
     if not task.strip():
         raise OptionError("The task is empty. Say what the agent is to find out or do.")
+
+
+def _check_step(step: Value, task: Value) -> None:
+    if isinstance(step, bool) or not isinstance(step, int):
+        raise OptionError(
+            f"step={step!r} is not allowed. Give the number of a step, or None for the next call."
+        )
+    if task is not None:
+        raise OptionError("A past step and a task are given together. Leave out one of them.")
+
+
+def _check_names(values: Value) -> None:
+    if values is None:
+        return
+    if not isinstance(values, Mapping):
+        raise OptionError(
+            f"additional_args is a mapping of names to values, and not {safe_repr(values, 80)}. Give a dict."
+        )
+    for name in cast("Mapping[Value, Value]", values):
+        if not isinstance(name, str) or not is_usable_name(name):
+            raise OptionError(
+                f"additional_args: {safe_repr(name, 80)} is no name that a model could refer to. Give an identifier."
+            )
 
 
 def _check_choice(what: str, value: Value, choices: tuple[str, ...]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from agent_magic.core.messages import ImagePart
+from agent_magic.core.picture import is_picture
 from agent_magic.core.state import AgentState
 from agent_magic.core.text import SHORTEST_CUT, strip_control, truncate
 from agent_magic.core.values import Value, describe, is_text_like, to_text
@@ -53,11 +54,6 @@ def observe(output: Value, tool_name: str, state: AgentState, budget: int) -> Ob
     told = f'The result is in the variable {name}; refer to it as "@{name}".\n{describe(output, 1_500)}'
     images = (ImagePart(image=output, name=name),) if is_picture(output) else ()
     return replace(_within(told, told, state, budget), bound_to=name, images=images)
-
-
-def is_picture(value: Value) -> bool:
-    """Whether a value is a Pillow image."""
-    return any(kind.__module__ == "PIL.Image" and kind.__name__ == "Image" for kind in type(value).__mro__)
 
 
 def _within(text: str, whole: Value, state: AgentState, budget: int) -> Observed:

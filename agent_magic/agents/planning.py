@@ -19,12 +19,15 @@ from agent_magic.agents.run import Run
 from agent_magic.core.errors import DefinitionError, RunError
 from agent_magic.core.events import Event, Notice, StepStarted
 from agent_magic.core.steps import Fault, PlanDiff, PlanningStep
+from agent_magic.core.text import SHORTEST_CUT, truncate
 from agent_magic.core.values import Value, safe_repr
 
 PlanApproval = Callable[..., Value]
 """`approve_plan(plan)` or `approve_plan(plan, agent=agent)`: True or None takes the plan, a text
 takes that text instead, False refuses it."""
 END_OF_PLAN = "<end_plan>"
+MAX_PLAN = 20_000
+"""Characters of a plan that count; of a model with a small window as many as it has tokens."""
 _LEADS = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+")
 
 
@@ -48,7 +51,15 @@ class Planning(Composer, Protocol):
 def is_due(run: Run) -> bool:
     """Whether a plan comes before the step that is made next."""
     interval = run.values.planning_interval
-    return run.wants_plan or (interval is not None and (run.step_number - 1) % interval == 0)
+    if run.wants_plan or interval is None:
+        return run.wants_plan
+    if run.origin is not None and run.step_number == run.first_step:
+        # The run before may have ended between a plan and its first action, or before there was a plan.
+        if run.origin.is_plan_fresh:
+            return False
+        if run.plan is None:
+            return True
+    return (run.step_number - 1) % interval == 0
 
 
 def make_plan(run: Run, planning: Planning) -> Generator[Event, None, PlanningStep]:
@@ -71,6 +82,7 @@ def make_plan(run: Run, planning: Planning) -> Generator[Event, None, PlanningSt
         draft.fault = Fault(kind=type(error).__name__, message=error.message)
     else:
         plan = (reply.message.content or "").partition(END_OF_PLAN)[0].strip()
+        plan = truncate(plan, min(MAX_PLAN, max(run.model.context_window or MAX_PLAN, SHORTEST_CUT)))
         if not plan:
             draft.fault = Fault(kind="NoPlan", message="The reply held no text, so there is no new plan.")
         else:

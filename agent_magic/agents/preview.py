@@ -98,7 +98,7 @@ def preview_sent(
     memory: AgentMemory,
     model: Model,
     *,
-    run_id: str | None,
+    run_ids: Sequence[str],
     step_number: int,
     kind: RequestKind,
     summary_mode: SummaryMode | None,
@@ -106,17 +106,19 @@ def preview_sent(
     """A request that was made, or another view of its moment if `summary_mode` is given.
 
     Args:
-        run_id: Of the run that made it; None for that of the memory's last request, as in one that was loaded.
+        run_ids: Of the run that made it and of those that it went on with, newest first; empty for that of
+            the memory's last request, as in one that was loaded.
 
     Raises:
         OptionError: No such request was made.
     """
     requests = memory.requests
-    if run_id is None:
+    if not run_ids:
         if not requests:
             raise OptionError("No run was made yet, so there is no past request. Leave the step out.")
-        run_id = requests[-1].run_id
-    places = [i for i, r in enumerate(requests) if r.run_id == run_id and r.kind == kind]
+        run_ids = (requests[-1].run_id,)
+    # Step numbers go on from a run to the one that resumes it, so each is found in one of them.
+    places = [i for i, r in enumerate(requests) if r.run_id in run_ids and r.kind == kind]
     wanted = [i for i in places if requests[i].step_number == step_number]
     if not wanted:
         raise OptionError(_missing(step_number, kind, [requests[i].step_number for i in places]))
@@ -132,7 +134,7 @@ def preview_sent(
         previous=_rebuild_last(memory, kind, before=place),
         kind=kind,
         step_number=step_number,
-        run_id=run_id,
+        run_id=request.run_id,
         is_past=True,
         is_exact=memory.is_rebuilt_exactly(request) if is_as_sent else None,
         summary_mode=summary_mode or request.summary_mode,

@@ -12,7 +12,8 @@ from agent_magic.agents.run import Origin
 from agent_magic.core.errors import OptionError
 from agent_magic.core.memory import AgentMemory
 from agent_magic.core.result import RunResult
-from agent_magic.core.steps import TaskStep
+from agent_magic.core.steps import ActionStep, PlanningStep, TaskStep
+from agent_magic.core.values import Value
 
 
 def origin_of(result: RunResult | None, results: list[RunResult]) -> Origin:
@@ -26,12 +27,15 @@ def origin_of(result: RunResult | None, results: list[RunResult]) -> Origin:
     if result.status == "answered":
         raise OptionError("The last run was answered, so there is nothing to resume. Give a new task.")
     chain = _chain(result, results)
-    plans = [step.plan for earlier in chain for step in reversed(earlier.plans) if not step.fault]
+    made = [step for earlier in chain for step in reversed(earlier.steps)]
+    plans = [step for step in made if isinstance(step, PlanningStep) and not step.fault]
+    newest = next((step for step in made if isinstance(step, ActionStep | PlanningStep)), None)
     return Origin(
         run_id=result.run_id,
         task=result.task,
         n_steps=max((step.step_number for earlier in chain for step in earlier.actions), default=0),
-        plan=plans[0] if plans else None,
+        plan=plans[0].plan if plans else None,
+        is_plan_fresh=bool(plans) and newest is plans[0],
     )
 
 
@@ -74,3 +78,17 @@ def drop_last_run(memory: AgentMemory, result: RunResult | None, results: list[R
     task = chain[-1].steps[0]
     assert isinstance(task, TaskStep)
     return task
+
+
+def kept_in(memory: AgentMemory) -> dict[str, Value]:
+    """What a memory tells a model to look into, by the `obs_N` that it is told of: for one that was loaded."""
+    kept: dict[str, Value] = {}
+    for entry in memory.entries:
+        if not isinstance(entry.step, ActionStep):
+            continue
+        for result in entry.step.tool_results:
+            if name := entry.kept.get(result.call.id):
+                kept[name] = result.observation
+            if result.kept_as:
+                kept[result.kept_as] = result.output
+    return kept

@@ -60,6 +60,8 @@ class Origin:
     """Action steps that were made of this task already."""
     plan: str | None
     """The plan that counted, if there was one."""
+    is_plan_fresh: bool = False
+    """No action was made after it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +88,8 @@ class Run:
     joining: Joining | None = None
     usage: TokenUsage | None = None
     """Of the calls so far that were answered; None before the first."""
+    paused_s = 0.0
+    """How long the person had it wait."""
     wants_plan = False
     """The person asked for a new plan."""
     window: int | None = None

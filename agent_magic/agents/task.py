@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import ModuleType
 
-from agent_magic.core.messages import ImagePart
+from agent_magic.core.picture import to_parts
 from agent_magic.core.state import AgentState
 from agent_magic.core.steps import StateVariable, TaskStep
 from agent_magic.core.values import Value, describe
@@ -30,6 +30,9 @@ def build_task(
         images: Pillow images, or `ImagePart`s.
         variables: Told with a preview, as far as there is room for previews.
         state: If all of it is open, its other data are told by name, type and shape.
+
+    Raises:
+        OptionError: Something among the images is no image.
     """
     others = _other_names(state, variables) if state.scope == "all" else []
     told: list[StateVariable] = []
@@ -40,9 +43,7 @@ def build_task(
         told.append(variable)
     return TaskStep(
         task=task,
-        images=tuple(
-            image if isinstance(image, ImagePart) else ImagePart(image=image) for image in images or ()
-        ),
+        images=to_parts(images),
         variables=tuple(told),
         others=tuple(
             StateVariable(name=name, description=describe(state[name], 0)) for name in others[:_MOST_OTHERS]

@@ -20,6 +20,7 @@ from agent_magic.agents.run import Run
 from agent_magic.core.errors import ParsingError, StepError, ToolCallError
 from agent_magic.core.events import Event, ToolCallEnded, ToolCallStarted
 from agent_magic.core.messages import ChatMessage, RequestKind, ToolCall
+from agent_magic.core.redact import redact
 from agent_magic.core.steps import ACCEPTED, Fault, ToolResult
 from agent_magic.core.text import truncate
 from agent_magic.core.values import Value, safe_repr
@@ -263,7 +264,7 @@ def _find_tool(name: str, tools: Mapping[str, Tool]) -> Tool:
         return tools[name]
     if name.strip() in tools:
         return tools[name.strip()]
-    shown = truncate(safe_repr(name), 200)
+    shown = truncate(redact(safe_repr(name)), 200)  # half a secret is not known as one
     near = difflib.get_close_matches(name, tools, n=1)
     if near:
         raise ToolCallError(f"No tool {shown}. Tools: {', '.join(tools)}. {tools[near[0]].call_form}")

@@ -143,7 +143,7 @@ def _turns(places: Sequence[int], forms: Sequence[Form]) -> Iterator[tuple[int, 
 def _places(entries: Sequence[Entry]) -> tuple[list[int], list[int], list[int]]:
     """Steps that may be shortened: older ones, pinned ones, the newest action.
 
-    The task that is worked on, what was added to it, and the plan that counts never are.
+    The task that is worked on, what was added to it last, and the plan that counts never are.
     """
     shown = [i for i, e in enumerate(entries) if not e.is_dropped and e.view != "hidden"]
     tasks = [i for i in shown if isinstance(task := entries[i].step, TaskStep) and task.resumes is None]
@@ -151,7 +151,8 @@ def _places(entries: Sequence[Entry]) -> tuple[list[int], list[int], list[int]]:
     current = [i for i in shown if i >= since]
     plans = [i for i in current if isinstance(plan := entries[i].step, PlanningStep) and not plan.fault]
     newest = [i for i in shown if isinstance(entries[i].step, ActionStep)][-1:]
-    kept = {*plans[-1:], *newest, *(i for i in current if isinstance(entries[i].step, TaskStep))}
+    asked = [i for i in current if isinstance(entries[i].step, TaskStep)]
+    kept = {*plans[-1:], *newest, *asked[:1], *asked[-1:]}
     older = [i for i in shown if i not in kept]
     return (
         [i for i in older if not entries[i].is_pinned],
@@ -236,10 +237,21 @@ def _check(moment: Moment, composed: Composed, n_now: int, limit: int) -> None:
     raise GenerationError(
         f"{moment.model.model_id}: the request has {about}{n_now:,} tokens in its shortest form, and "
         f"{limit:,} fit beside a reply (system prompt {meter.count(system):,}, tools "
-        f"{meter.count_tools(composed.schemas):,}, the rest is the task and the newest step). "
-        "Take a model with a larger window, fewer tools or a shorter task.",
+        f"{meter.count_tools(composed.schemas):,}{_parts(moment, composed)}). "
+        "Take a model with a larger window, or make the largest part smaller: fewer tools, a shorter task, "
+        "or agent.memory.edit and drop for what is in memory.",
         model_id=moment.model.model_id,
     )
+
+
+def _parts(moment: Moment, composed: Composed) -> str:
+    """The three largest steps, with their tokens."""
+    sizes = [
+        (moment.meter.count(_shown(entry, composed)), name_of(entry.step))
+        for entry in moment.memory.entries
+        if not entry.is_dropped and entry.view != "hidden"
+    ]
+    return "".join(f", {name} {n:,}" for n, name in sorted(sizes, reverse=True)[:3] if n)
 
 
 def _tell(moment: Moment, forms: Mapping[int, Form]) -> Iterator[str]:

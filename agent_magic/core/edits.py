@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from agent_magic.core.errors import OptionError
+from agent_magic.core.picture import to_parts
 from agent_magic.core.steps import (
     ActionStep,
     Fault,
@@ -93,7 +94,7 @@ def edited(step: RunStep, changes: Mapping[str, Value]) -> RunStep:
     if "plan" in changes:  # a plan that had failed counts from now on
         changes = {**changes, "fault": None}
     if "images" in changes:
-        changes = {**changes, "images": tuple(changes["images"] or ())}
+        changes = {**changes, "images": to_parts(changes["images"])}
     return dataclasses.replace(step, **changes)
 
 

@@ -94,6 +94,10 @@ class AgentMemory:
         """What models were sent, oldest first."""
         return tuple(self._requests)
 
+    def __repr__(self) -> str:
+        n_requests = len(self._requests)
+        return f"<AgentMemory: {len(self)} steps, {n_requests} requests, {len(self._changes)} changes>"
+
     def __len__(self) -> int:
         return sum(not entry.is_dropped for entry in self._entries)
 

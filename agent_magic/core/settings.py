@@ -107,6 +107,9 @@ class AgentSettings:
                 for name, value in checked.items()
                 if getattr(old, name) != value
             )
+            if checked.get("max_steps") == old.max_steps:
+                # A run may have a limit of its own: saying the agent's anew is for that run.
+                self._log.append(SettingChange(name="max_steps", old=old.max_steps, new=old.max_steps))
             if not made:
                 return ()
             object.__setattr__(self, "_values", dataclasses.replace(old, **checked))

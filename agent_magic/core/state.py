@@ -155,6 +155,11 @@ class AgentState:
             self._layer[name] = value
         return name
 
+    def restore(self, name: str, value: Value) -> None:
+        """Put back what was kept as `obs_N` before, of a memory that was loaded; what is there stays."""
+        with self._lock:
+            self._layer.setdefault(name, value)
+
     @property
     def has_kept(self) -> bool:
         """Whether something was too long to tell and is kept as `obs_N`."""

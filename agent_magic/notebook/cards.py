@@ -18,6 +18,7 @@ from agent_magic.notebook import lens
 from agent_magic.notebook.answer_types import type_words
 from agent_magic.notebook.building import reason_of
 from agent_magic.record.cards import to_agent_record, to_tool_record
+from agent_magic.record.clean import clean_text
 from agent_magic.record.plan import to_plan_record
 from agent_magic.record.run import to_record
 from agent_magic.record.step import to_step_record
@@ -26,6 +27,7 @@ from agent_magic.view.bundle import step_to_bundle, to_bundle
 from agent_magic.view.cards import agent_to_bundle, tool_to_bundle
 
 Bundle = dict[str, Any]
+_STEP_CHARS = 2_000
 
 
 def agent_bundle(agent: MultiStepAgent) -> Bundle:
@@ -78,7 +80,15 @@ def step_bundle(step: MemoryStep) -> Bundle:
         return step_to_bundle(to_step_record(step))
     if isinstance(step, PlanningStep):
         return step_to_bundle(to_plan_record(step))
-    return {"text/plain": safe_repr(step)}
+    return {"text/plain": clean_text(_whole_repr(step), _STEP_CHARS)}
+
+
+def _whole_repr(step: MemoryStep) -> str:
+    """The `repr` uncut, as half a secret is no longer known for one."""
+    try:
+        return repr(step)
+    except Exception:  # noqa: BLE001 - an answer's repr is the person's code and may raise anything
+        return safe_repr(step)
 
 
 def preview_bundle(preview: Preview) -> Bundle:

@@ -38,21 +38,30 @@ def look_at(
     seen = agent.preview(step, kind=kind, summary_mode=summary_mode)
     said = [f"To stay within the window: {line}" for line in seen.shortened]
     if summary_mode is not None:
-        return preview_bundle(seen), said
+        sent = seen if seen.is_past else agent.preview(kind=kind)
+        return preview_to_bundle(to_view_record(seen, sent)), said
     normal = agent.preview(step, kind=kind, summary_mode="off")
     summary = agent.preview(step, kind=kind, summary_mode="all")
-    which = "summary" if _is_summary(seen) else "normal"
-    said.insert(0, f"The {which} view {'was' if seen.is_past else 'is what will be'} sent.")
-    return preview_to_bundle(to_view_record(normal), to_view_record(summary)), said
+    return preview_to_bundle(to_view_record(normal, seen), to_view_record(summary, seen)), said
 
 
-def to_view_record(preview: Preview) -> PreviewRecord:
-    """The record that a preview is drawn from."""
+def to_view_record(preview: Preview, sent: Preview | None = None) -> PreviewRecord:
+    """The record that a preview is drawn from.
+
+    Args:
+        sent: The same call in the view that will be sent, if it is known; of a past one the preview itself knows.
+    """
+    if preview.is_past:
+        is_other_view = preview.is_exact is None
+    else:
+        is_other_view = sent is not None and _is_summary(preview) != _is_summary(sent)
     return to_preview_record(
         kind=preview.kind,
         step_number=preview.step_number,
         is_past=preview.is_past,
         is_exact=preview.is_exact,
+        is_other_view=is_other_view,
+        is_new_run=not preview.is_past and preview.run_id is None,
         summary_mode=_is_summary(preview),
         model_id=preview.model_id,
         messages=preview.messages,

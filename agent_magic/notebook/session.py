@@ -55,7 +55,9 @@ def resume(magics: Any, name: str, correction: str) -> Any:
     """
     state = KernelState(magics.shell)
     options = AgentOptions(name=name, resume=True)
-    return _run_task(magics, state, living_agent(state, name), options, correction)
+    agent = living_agent(state, name)
+    _check_resumable(name, agent, asked_by=f"%agent resume {name}")
+    return _run_task(magics, state, agent, options, correction)
 
 
 def retry(magics: Any, name: str) -> Any:
@@ -80,7 +82,7 @@ def _run_task(
     """Run the task in a body, or resume with the correction in it."""
     name = options.name or DEFAULT_NAME
     if options.resume:
-        _check_resumable(name, agent)
+        _check_resumable(name, agent, asked_by=f"%%agent {name} --resume")
     elif not body.strip():
         raise OptionError(
             f"%%agent {name}: the task is empty. Write what {name} is to do below the first line, "
@@ -145,13 +147,13 @@ def _run(
     return end_cell(magics, options.name or DEFAULT_NAME, result, raises=options.raises)
 
 
-def _check_resumable(name: str, agent: MultiStepAgent | None) -> None:
+def _check_resumable(name: str, agent: MultiStepAgent | None, *, asked_by: str) -> None:
     task = f"Give it a task: write %%agent {name} with the task on the lines below."
     if agent is None or agent.result is None:
-        raise OptionError(f"%%agent {name} --resume: {name} has no run to go on with. {task}")
+        raise OptionError(f"{asked_by}: {name} has no run to go on with. {task}")
     if agent.result.status == "answered":
         raise OptionError(
-            f"%%agent {name} --resume: the last run of {name} was answered, so there is nothing to go on with. "
+            f"{asked_by}: the last run of {name} was answered, so there is nothing to go on with. "
             f"{task} It remembers the run; %agent retry {name} does it again."
         )
 

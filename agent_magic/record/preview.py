@@ -67,6 +67,8 @@ def to_preview_record(
     messages: Sequence[Mapping[str, Value]],
     tools: Sequence[Mapping[str, Value]] = (),
     is_exact: bool | None = None,
+    is_other_view: bool = False,
+    is_new_run: bool = False,
     summary_mode: bool = False,
     tokens: Sequence[TokenCount | None] = (),
     tools_tokens: TokenCount | None = None,
@@ -81,6 +83,8 @@ def to_preview_record(
         is_past: It was sent; else it would be sent next.
         messages: In the provider's form, as are the tools.
         is_exact: Whether what was rebuilt is known to be what was sent; None if it was not sent.
+        is_other_view: What is, or was, sent at this moment is the other view.
+        is_new_run: It would begin a run.
         summary_mode: The summary view of the history instead of the normal one.
         tokens: Of each message.
         tools_tokens: Of all tools together.
@@ -103,6 +107,8 @@ def to_preview_record(
         "step_number": step_number,
         "is_past": is_past,
         "is_exact": is_exact,
+        "is_other_view": is_other_view,
+        "is_new_run": is_new_run,
         "summary_mode": summary_mode,
         "model": cut_text(redact_plain(model_id), _NAME_CHARS),
         "messages": whole,

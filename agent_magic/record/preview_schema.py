@@ -64,6 +64,10 @@ class PreviewRecord(TypedDict):
     is_past: bool
     is_exact: bool | None
     """Whether what was rebuilt has the digest of what was sent; None if nothing was."""
+    is_other_view: bool
+    """What is, or was, sent at this moment is the other view."""
+    is_new_run: bool
+    """Of a run that has not begun, so that its task may be missing."""
     summary_mode: bool
     """The summary view of the history instead of the normal one."""
     model: str

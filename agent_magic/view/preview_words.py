@@ -10,13 +10,22 @@ from agent_magic.record.preview_schema import MessageRecord, PreviewRecord, Sent
 from agent_magic.view import words
 
 _PURPOSES = {"act": "for an action", "plan": "for a plan", "final": "for a last answer"}
+_TASK_PLACES = {
+    "act": "of a new run: its task, once it is given, stands at the end",
+    "plan": "of a new run: its task, once it is given, stands before the last message",
+    "final": "of a new run: its task, once it is given, stands before the last message",
+}
 _FIRST_CHARS = 110
 
 
 def title(preview: PreviewRecord) -> str:
-    """`Sent for an action, step 4`, `To be sent …`."""
-    sent = "Sent" if preview["is_past"] else "To be sent"
-    return f"{sent} {_PURPOSES[preview['kind']]}, step {preview['step_number']}"
+    """`Sent for an action, step 4`, `To be sent …`, `Not sent …`."""
+    call = f"{_PURPOSES[preview['kind']]}, step {preview['step_number']}"
+    if preview["is_other_view"]:
+        return (
+            f"Not {'sent' if preview['is_past'] else 'to be sent'} {call}: the same moment in the other view"
+        )
+    return f"{'Sent' if preview['is_past'] else 'To be sent'} {call}"
 
 
 def view(preview: PreviewRecord) -> str:
@@ -61,13 +70,14 @@ def warnings(preview: PreviewRecord) -> list[str]:
 
 
 def remarks(preview: PreviewRecord) -> list[str]:
-    """How sure it is, and what else goes to the provider."""
+    """What run it is of, how sure it is, and what else goes to the provider."""
+    new_run = [_TASK_PLACES[preview["kind"]]] if preview["is_new_run"] else []
     exact = ["rebuilt, and the same as what was sent"] if preview["is_exact"] else []
     options = [
         f"{words.one_line(name, 80)} {words.one_line(words.argument_text(value))}"
         for name, value in preview["options"].items()
     ]
-    return [*exact, *([f"options: {' · '.join(options)}"] if options else [])]
+    return [*new_run, *exact, *([f"options: {' · '.join(options)}"] if options else [])]
 
 
 def tokens(number: int, *, is_estimate: bool) -> str:

@@ -663,3 +663,41 @@ def test_interrupt_after_a_retry_keeps_its_reason() -> None:
     assert agent.result.error is not None
     assert (agent.result.status, agent.result.error.message) == ("interrupted", "No patience.")
     assert_usable(agent)
+
+
+def test_limit_of_the_agent_said_anew_is_for_a_run_with_a_limit_of_its_own() -> None:
+    agent = agent_of([calls(("add", {"a": n, "b": n})) for n in range(4)] + [final(1)])
+    told: list[Any] = []
+    for event in agent.stream("go", max_steps=2):
+        if isinstance(event, StepEnded) and len(told) == 0:
+            agent.settings.update(max_steps=20)
+            told.append(None)
+        if isinstance(event, SettingChanged):
+            told.append((event.name, event.value, event.effective))
+    assert told == [None, ("max_steps", 20, "from step 2")]
+    assert agent.result is not None
+    assert (agent.result.status, agent.result.max_steps) == ("answered", 20)
+
+
+def test_limit_that_is_passed_already_ends_the_run_with_the_steps_that_were_made() -> None:
+    agent = agent_of([calls(("add", {"a": n, "b": n})) for n in range(3)] + ["About three."])
+    for event in agent.stream("go"):
+        if isinstance(event, StepEnded) and getattr(event.step, "step_number", 0) == 3:
+            agent.settings.update(max_steps=1)
+    assert agent.result is not None
+    assert (agent.result.status, agent.result.max_steps) == ("max_steps", 3)
+    assert "You have used all 3 steps" in str(model_of(agent).requests[-1].messages[-1]["content"])
+
+
+def test_pause_takes_nothing_of_the_time_budget() -> None:
+    agent = agent_of([calls(("add", {"a": 1, "b": 2})), final(3)], max_time_s=0.4)
+    for event in agent.stream("go"):
+        if (
+            isinstance(event, StepEnded)
+            and isinstance(event.step, ActionStep)
+            and event.step.step_number == 1
+        ):
+            agent.pause()
+            threading.Timer(0.6, agent.unpause).start()
+    assert agent.result is not None
+    assert agent.result.status == "answered"

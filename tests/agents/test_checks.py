@@ -84,6 +84,8 @@ async def _late(answer: Any) -> bool:
             "ValueError: The truth value of a DataFrame is ambiguous.",
         ),
         (lambda _: 1 / 0, "ZeroDivisionError: division by zero"),
+        (lambda _: [False, "too late"], "too late"),
+        (lambda _: (said for said in (False,)), "it yields, and nothing takes that"),
         (lambda _: (False, "\x1b[31mred\x1b[0m"), "red"),
     ],
 )

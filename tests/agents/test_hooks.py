@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from typing import Any
 
 import pytest
@@ -320,3 +321,14 @@ def test_callbacks_that_cannot_be_called_so_are_refused(case: str) -> None:
 @pytest.mark.parametrize("function", [print, bool, _Heard, lambda step, agent=None: step])
 def test_function_that_takes_one_argument_can_be_one(function: Any) -> None:
     check_signature("callback", function, argument="step", keywords=("agent",))
+
+
+def test_callback_that_exits_is_told_and_the_run_goes_on() -> None:
+    def leave(_step: Any) -> None:
+        sys.exit(2)
+
+    agent = agent_of([final(1)], step_callbacks=[leave])
+    notices = [event.message for event in agent.stream("go") if isinstance(event, Notice)]
+    assert notices == snapshot(["The callback leave raised SystemExit: 2. The run goes on."])
+    assert agent.result is not None
+    assert agent.result.status == "answered"

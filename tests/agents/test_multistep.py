@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import threading
 import time
 from collections.abc import Generator
@@ -39,6 +40,7 @@ from agent_magic.core.events import (
     ToolCallEnded,
     ToolCallStarted,
 )
+from agent_magic.core.memory import AgentMemory
 from agent_magic.core.messages import ChatMessage, TokenUsage, ToolCall
 from agent_magic.core.result import RunResult
 from agent_magic.core.state import DictState
@@ -878,3 +880,75 @@ def test_model_without_native_calls_is_told_of_tools_in_the_system_prompt() -> N
     assert "- add: Add two numbers." in system
     assert "- final_answer:" in system
     assert "- add:" not in agent_of([final(1)]).memory.system_prompt.text
+
+
+# -- what is given to a run -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("images", ["x.png", 5, Image.new("RGB", (1, 1)), ["x.png"], [None]])
+def test_images_that_are_none_are_refused_before_they_enter_memory(images: Any) -> None:
+    agent = agent_of([final(1)])
+    with pytest.raises(OptionError) as error:
+        agent.run("look", images=images)
+    told = {
+        "x.png": snapshot("images is a list of Pillow images, and not 'x.png'. Write images=[…]."),
+        "['x.png']": snapshot("'x.png' is no Pillow image. Open it first: PIL.Image.open(path)."),
+    }
+    if str(images) in told:
+        assert error.value.message == told[str(images)]
+    assert agent.memory.steps == ()
+    assert agent.run("look").status == "answered"
+
+
+@pytest.mark.parametrize("names", [{"1x": 2}, {5: 1}, {"a b": 1}, {"for": 1}, "x"])
+def test_additional_args_that_no_model_could_refer_to_are_refused(names: Any) -> None:
+    agent = agent_of([final(1)])
+    with pytest.raises(OptionError):
+        agent.run("go", additional_args=names)
+    assert agent.memory.steps == ()
+
+
+def test_memory_that_is_none_is_refused() -> None:
+    agent = agent_of([])
+    with pytest.raises(OptionError) as error:
+        agent.memory = "x"  # type: ignore[assignment]
+    assert error.value.message == snapshot(
+        "A memory is an AgentMemory, and not 'x'. Write AgentMemory.from_dict(…)."
+    )
+
+
+def test_cut_observation_can_be_looked_into_after_the_memory_was_loaded() -> None:
+    def read() -> str:
+        """Read."""
+        return "head " + "x" * 40_000 + " tail"
+
+    first = agent_of([calls(("read", {})), final(1)], read)
+    first.run("read")
+    assert "obs_1" in told(first.result)[0]
+    again = agent_of([calls(("peek", {"name": "obs_1", "start": 40_000})), final(2)], read)
+    again.memory = AgentMemory.from_dict(json.loads(json.dumps(first.memory.to_dict())))
+    again.run("and the end?", reset=False)
+    assert told(again.result)[0] == snapshot("""\
+obs_1: characters 40000 to 40010 of 40010.
+xxxxx tail\
+""")
+
+
+def test_type_of_the_answer_beside_a_final_answer_of_ones_own_is_refused() -> None:
+    def final_answer(x: int) -> int:
+        """Answer.
+
+        Args:
+            x: a number
+        """
+        return 2 * x
+
+    agent = agent_of([calls(("final_answer", {"x": 4}))], final_answer, answer_type=str)
+    result = agent.run("go")
+    assert (result.status, result.error and result.error.message) == snapshot(
+        (
+            "failed",
+            "answer_type is given, and so is a tool final_answer of your own, which has its own types. Leave out one of them.",
+        )
+    )
+    assert model_of(agent).requests == []

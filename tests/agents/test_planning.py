@@ -788,3 +788,11 @@ def test_run_with_plans_stopped_at_any_event_leaves_a_valid_memory(how: str, n_a
         assert agent.result.status == ("answered" if n_taken >= n_events - n_after_answer else "interrupted")
         assert agent.result.steps == agent.memory.steps
         assert_usable_without_planning(agent)
+
+
+def test_plan_far_too_long_is_cut() -> None:
+    agent = agent_of(["1. step one\n" * 8_000, final(1)], planning_interval=5, context_window=8_000)
+    result = agent.run("go")
+    assert result.status == "answered"
+    assert len(result.plans[0].plan) <= 8_000
+    assert "characters" in result.plans[0].plan  # the note of what is missing

@@ -502,7 +502,7 @@ def test_preview_of_what_is_not_there_is_refused(asked: dict[str, Any]) -> None:
             "summary_mode='none' is not allowed. Give one of: 'plan', 'all', 'off'."
         ),
         "{'step': '1'}": snapshot(
-            "The last run made no request of kind 'act' at step '1'. It made them at: 1, 2."
+            "step='1' is not allowed. Give the number of a step, or None for the next call."
         ),
     }[str(asked)] == error.value.message
 

@@ -426,3 +426,48 @@ def test_resumed_run_uses_live_tools_as_they_were_redefined_or_without_them_when
     )
     assert [step.step_number for step in result.actions] == [5, 6]
     assert_valid(agent.memory)
+
+
+def test_plan_that_no_action_followed_is_not_made_again() -> None:
+    plan = {"content": "1. add", "usage": {"input_tokens": 1_000, "output_tokens": 10}}
+    agent = agent_of([plan, final(3)], planning_interval=1, max_total_tokens=1_500)
+    assert agent.run("1 + 2").status == "budget"
+    assert [request.kind for request in model_of(agent).requests] == ["plan"]
+    agent.settings.update(max_total_tokens=None)
+    assert agent.resume().status == "answered"
+    assert [request.kind for request in model_of(agent).requests] == ["plan", "act"]
+
+
+def test_plan_that_could_not_be_made_is_asked_for_again() -> None:
+    agent = agent_of([ValueError("x"), ValueError("y"), "1. answer", final(1)], planning_interval=20)
+    assert agent.run("go").status == "failed"
+    assert agent.resume().status == "answered"
+    assert [request.kind for request in model_of(agent).requests] == ["plan", "act", "plan", "act"]
+
+
+def test_run_is_resumed_once() -> None:
+    agent = _failed()
+    agent.run("go")
+    agent.model = ScriptedModel([final(1), final(2)])
+    first, second = agent.stream_resume(), agent.stream_resume()
+    next(first)
+    with pytest.raises(OptionError) as error:
+        next(second)
+    assert error.value.message == snapshot(
+        "That run is gone on with already. Wait for the end, and resume what comes of it."
+    )
+    for _ in first:
+        pass
+    assert (len(agent.runs), len(model_of(agent).requests)) == (2, 1)
+
+
+def test_steps_of_the_run_that_was_resumed_can_be_previewed() -> None:
+    agent = _at_limit()
+    agent.run("go")
+    n_made = len(agent.runs[-1].actions)
+    agent.model = ScriptedModel([final(1)])
+    agent.resume()
+    numbers = range(1, n_made + 2)
+    assert [agent.preview(number).step_number for number in numbers] == list(numbers)
+    assert all(agent.preview(number).is_exact for number in numbers)
+    assert agent.preview(1).run_id == agent.runs[0].run_id

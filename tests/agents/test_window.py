@@ -406,7 +406,7 @@ def test_window_smaller_than_the_system_prompt_fails_with_what_to_do() -> None:
     assert result.status == "failed"
     assert result.error is not None
     assert result.error.message == snapshot(
-        "scripted: the request has 402 tokens in its shortest form, and 219 fit beside a reply (system prompt 241, tools 153, the rest is the task and the newest step). Take a model with a larger window, fewer tools or a shorter task."
+        "scripted: the request has 402 tokens in its shortest form, and 219 fit beside a reply (system prompt 241, tools 153, the task 8). Take a model with a larger window, or make the largest part smaller: fewer tools, a shorter task, or agent.memory.edit and drop for what is in memory."
     )
     assert model.requests == []
 
@@ -499,3 +499,19 @@ def test_shortened_steps_stay_so_in_json_and_back() -> None:
         message.content for message in agent.memory.to_messages()
     ]
     assert all(again.is_rebuilt_exactly(request) for request in again.requests)
+
+
+def test_corrections_but_the_last_are_shortened() -> None:
+    def stop(_request: Any) -> Any:
+        raise ValueError("no")
+
+    agent = agent_of([stop] * 36 + [final(1)], context_window=4_000)
+    agent.run("The task itself.")
+    for _ in range(35):
+        agent.resume("correction " * 100)
+    agent.resume("And now the last word.")
+    assert agent.result is not None
+    assert agent.result.status == "answered"
+    sent = str(model_of(agent).requests[-1].messages)
+    assert "The task itself." in sent
+    assert "And now the last word." in sent

@@ -144,6 +144,8 @@ def test_update_returns_what_is_different_now() -> None:
     )
     assert settings.log == list(changes)
     assert settings.update(max_steps=7) == ()
+    # for a run that has a limit of its own
+    assert settings.log[-1] == SettingChange(name="max_steps", old=7, new=7)
 
 
 def test_update_makes_all_changes_or_none() -> None:

@@ -19,6 +19,11 @@ def add(a: int, b: int) -> int:
 """
 
 
+def titles(text):
+    """The first line of each view."""
+    return [line for line in text.splitlines() if line.endswith(" view · scripted")]
+
+
 @pytest.fixture
 def asked(cells, tmp_path):
     """Cells in which `bot` planned twice and called a tool."""
@@ -34,6 +39,7 @@ def test_preview_of_the_next_call_shows_both_views(asked):
 To be sent for an action, step 1 · normal view · scripted
 10 messages · ≈ 365 tokens
 8 as in the call before, 2 new
+of a new run: its task, once it is given, stands at the end
 
  1  system  [≈ 8]
     Be brief.
@@ -69,9 +75,10 @@ To be sent for an action, step 1 · normal view · scripted
         Give the answer to the task and end. Call it once, alone.
         {"type": "object", "properties": {"answer": {"description": "The answer itself: text, a number or other JSON, or \\"@name\\" for a variable."}}, "required": ["answer"], "additionalProperties": false}
 
-To be sent for an action, step 1 · summary view · scripted
+Not to be sent for an action, step 1: the same moment in the other view · summary view · scripted
 8 messages · ≈ 345 tokens
 2 as in the call before, 6 new, 6 of that call changed or gone
+of a new run: its task, once it is given, stands at the end
 
  1  system  [≈ 8]
     Be brief.
@@ -101,7 +108,6 @@ To be sent for an action, step 1 · summary view · scripted
     final_answer
         Give the answer to the task and end. Call it once, alone.
         {"type": "object", "properties": {"answer": {"description": "The answer itself: text, a number or other JSON, or \\"@name\\" for a variable."}}, "required": ["answer"], "additionalProperties": false}
-The normal view is what will be sent.
 """)
 
 
@@ -147,7 +153,7 @@ rebuilt, and the same as what was sent
 
 def test_preview_of_a_past_plan_shows_both_views(asked):
     assert asked.run("%agent preview bot 2 plan").text == snapshot("""\
-Sent for a plan, step 2 · normal view · scripted
+Not sent for a plan, step 2: the same moment in the other view · normal view · scripted
 7 messages · ≈ 73 tokens
 2 as in the call before, 5 new, 1 of that call changed or gone
 
@@ -186,16 +192,34 @@ rebuilt, and the same as what was sent
     3
  5  user  [≈ 8]  (new)
     Plan anew.
-The summary view was sent.
 """)
 
 
 def test_preview_says_which_view_is_sent(asked):
     asked.agent().settings.update(summary_mode="all")
-    assert asked.run("%agent preview bot").text.splitlines()[-1] == snapshot(
-        "The summary view is what will be sent."
-    )
-    assert asked.run("%agent preview bot 2").text.splitlines()[-1] == snapshot("The normal view was sent.")
+    lines = ["bot", "bot 2", "bot 2 plan", "bot 2 --summary-mode all", "bot --summary-mode off"]
+    assert {line: titles(asked.run(f"%agent preview {line}").text) for line in lines} == snapshot({'bot': ['Not to be sent for an action, step 1: the same moment in the other view · normal view · scripted', 'To be sent for an action, step 1 · summary view · scripted'], 'bot 2': ['Sent for an action, step 2 · normal view · scripted', 'Not sent for an action, step 2: the same moment in the other view · summary view · scripted'], 'bot 2 plan': ['Not sent for a plan, step 2: the same moment in the other view · normal view · scripted', 'Sent for a plan, step 2 · summary view · scripted'], 'bot 2 --summary-mode all': ['Not sent for an action, step 2: the same moment in the other view · summary view · scripted'], 'bot --summary-mode off': ['Not to be sent for an action, step 1: the same moment in the other view · normal view · scripted']})
+
+
+def test_preview_object_says_that_it_was_not_sent(asked):
+    assert titles(asked.run("bot.preview(2, summary_mode='all')").text) == snapshot(['Not sent for an action, step 2: the same moment in the other view · summary view · scripted'])
+
+
+def test_preview_at_rest_says_that_the_task_is_still_to_come(asked):
+    shown = {line: asked.run(line).text for line in ("%agent preview bot", "bot.preview()", "bot.preview(1)")}
+    remarks = {
+        line: [each for each in text.splitlines() if "of a new run" in each] for line, text in shown.items()
+    }
+    assert remarks == snapshot({'%agent preview bot': ['of a new run: its task, once it is given, stands at the end', 'of a new run: its task, once it is given, stands at the end'], 'bot.preview()': ['of a new run: its task, once it is given, stands at the end'], 'bot.preview(1)': []})
+
+
+def test_preview_finds_a_step_of_the_run_that_was_resumed(cells):
+    cells.define(NAMES)
+    cells.model(call("add", a=1, b=2), ValueError("odd"), final(3))
+    cells.run("%%agent bot --model @m --tools add\nAdd 1 and 2.")
+    assert cells.run("%agent resume bot").value == 3
+    assert titles(cells.run("%agent preview bot 1").text) == snapshot(['Sent for an action, step 1 · normal view · scripted', 'Not sent for an action, step 1: the same moment in the other view · summary view · scripted'])
+    assert titles(cells.run("%agent preview bot 3").text) == snapshot(['Sent for an action, step 3 · normal view · scripted', 'Not sent for an action, step 3: the same moment in the other view · summary view · scripted'])
 
 
 def test_preview_of_what_was_not_sent_is_told(asked):

@@ -135,6 +135,14 @@ def test_resume_after_a_tool_was_removed_goes_on_without_it(failed):
     assert "! The tool add is gone or no longer callable, so the run goes without it." in done.text
 
 
+@pytest.mark.parametrize("line", ["%agent resume bot", "%agent resume bot Go on.", "%agent retry bot"])
+def test_line_after_a_tool_is_no_function_any_more_goes_on_without_it(failed, line):
+    failed.define("add = 5")
+    done = failed.run(line)
+    assert done.value == 3
+    assert done.text.splitlines()[2] == snapshot('! The tool add is gone or no longer callable, so the run goes without it.')
+
+
 def test_resume_unpauses(failed):
     failed.agent().pause()
     assert failed.run("%%agent bot --resume").value == 3
@@ -181,8 +189,10 @@ def test_resume_line_that_cannot_be_is_told(failed):
     )
     failed.run("%agent resume")
     assert str(failed.run("%agent resume").error) == snapshot(
-        "%%agent bot --resume: the last run of bot was answered, so there is nothing to go on with. Give it a task: write %%agent bot with the task on the lines below. It remembers the run; %agent retry bot does it again."
+        "%agent resume bot: the last run of bot was answered, so there is nothing to go on with. Give it a task: write %%agent bot with the task on the lines below. It remembers the run; %agent retry bot does it again."
     )
+    failed.run("%%agent fresh --define\nBe brief.")
+    assert str(failed.run("%agent resume fresh").error) == snapshot('%agent resume fresh: fresh has no run to go on with. Give it a task: write %%agent fresh with the task on the lines below.')
 
 
 def test_resume_line_ends_as_a_cell_does(failed):

@@ -213,6 +213,27 @@ def test_preview_says_what_it_is(fields: dict[str, object], words: str) -> None:
     assert words in preview_text(preview(**fields), None, FULL)
 
 
+@pytest.mark.parametrize("is_past", [False, True])
+def test_preview_of_the_other_view_says_in_each_form_that_it_is_not_sent(*, is_past: bool) -> None:
+    bundle = preview_to_bundle(preview(is_past=is_past, is_other_view=True, kind="plan"))
+    sent = "Not sent" if is_past else "Not to be sent"
+    title = f"{sent} for a plan, step 2: the same moment in the other view"
+    assert bundle["text/plain"].startswith(f"{title} · normal view · ")
+    assert bundle["text/markdown"].startswith(f"**{title}** · **normal view** · ")
+    assert Page(bundle["text/html"]).text.startswith(f"{title} normal view")
+
+
+@pytest.mark.parametrize("form", ["text/html", "text/markdown", "text/plain"])
+def test_preview_of_a_new_run_says_in_each_form_where_its_task_will_stand(form: str) -> None:
+    shown = {
+        kind: preview_to_bundle(preview(kind=kind, is_new_run=True))[form]
+        for kind in ("act", "plan", "final")
+    }
+    assert "of a new run: its task, once it is given, stands at the end" in shown["act"]
+    for kind in ("plan", "final"):
+        assert "of a new run: its task, once it is given, stands before the last message" in shown[kind]
+
+
 def test_preview_says_that_a_secret_is_not_shown() -> None:
     record = preview([{"role": "user", "content": "Use sk-proj-abcdefghijklmnop1234."}])
     for form in preview_to_bundle(record).values():
