@@ -133,12 +133,14 @@ def step_figures(step: AnyStepRecord) -> str:
 
 
 def tokens(usage: UsageRecord) -> str:
-    """`1,204 tokens in (1,000 cached), 88 out`, or that they are unknown."""
+    """`1,204 tokens in (1,000 cached), 88 out (40 reasoning)`, or that they are unknown."""
     n_in, n_out, n_cached = usage["input_tokens"], usage["output_tokens"], usage["cached_tokens"]
     if n_in is None and n_out is None:
         return "tokens unknown"
     cached = f" ({n_cached:,} cached)" if n_cached else ""
-    return f"{_or_unknown(n_in)} tokens in{cached}, {_or_unknown(n_out)} out"
+    n_reasoning = usage["reasoning_tokens"]
+    reasoning = f" ({n_reasoning:,} reasoning)" if n_reasoning else ""
+    return f"{_or_unknown(n_in)} tokens in{cached}, {_or_unknown(n_out)} out{reasoning}"
 
 
 def cost(cost_usd: float | None) -> str:

@@ -37,19 +37,19 @@ def asked(cells, tmp_path):
 def test_preview_of_the_next_call_shows_both_views(asked):
     assert asked.run("%agent preview").text == snapshot("""\
 To be sent for an action, step 1 · normal view · scripted
-10 messages · ≈ 365 tokens
+10 messages · ≈ 375 tokens
 8 as in the call before, 2 new
 of a new run: its task, once it is given, stands at the end
 
- 1  system  [≈ 8]
+ 1  system  [≈ 9]
     Be brief.
- 2  user  [≈ 10]
+ 2  user  [≈ 11]
     Add 1 and 2.
- 3  assistant  [≈ 8]  (in this view only)
+ 3  assistant  [≈ 9]  (in this view only)
     1. Add.
- 4  user  [≈ 9]
+ 4  user  [≈ 10]
     Carry it out.
- 5  assistant  [≈ 25]  (in this view only)
+ 5  assistant  [≈ 31]  (in this view only)
     I add.
     calls add (call_1)
         {"a": 1, "b": 2}
@@ -58,16 +58,16 @@ of a new run: its task, once it is given, stands at the end
     3
  7  assistant  [≈ 9]
     1. Answer.
- 8  user  [≈ 9]
+ 8  user  [≈ 10]
     Carry it out.
- 9  assistant  [≈ 22]  (new)
+ 9  assistant  [≈ 23]  (new)
     calls final_answer (call_1_2)
         {"answer": 3}
-10  tool  [≈ 7]  (new)
+10  tool  [≈ 6]  (new)
     answers call call_1_2
     accepted
 
-2 tools · ≈ 252 tokens
+2 tools · ≈ 251 tokens
     add
         Add.
         {"type": "object", "properties": {"a": {"type": "integer", "description": "one"}, "b": {"type": "integer", "description": "other"}}, "required": ["a", "b"], "additionalProperties": false}
@@ -76,15 +76,15 @@ of a new run: its task, once it is given, stands at the end
         {"type": "object", "properties": {"answer": {"description": "The answer itself: text, a number or other JSON, or \\"@name\\" for a variable."}}, "required": ["answer"], "additionalProperties": false}
 
 Not to be sent for an action, step 1: the same moment in the other view · summary view · scripted
-8 messages · ≈ 345 tokens
+8 messages · ≈ 352 tokens
 2 as in the call before, 6 new, 6 of that call changed or gone
 of a new run: its task, once it is given, stands at the end
 
- 1  system  [≈ 8]
+ 1  system  [≈ 9]
     Be brief.
- 2  user  [≈ 10]
+ 2  user  [≈ 11]
     Add 1 and 2.
- 3  assistant  [≈ 22]  (new, in this view only)
+ 3  assistant  [≈ 27]  (new, in this view only)
     calls add (call_1)
         {"a": 1, "b": 2}
  4  tool  [≈ 6]  (new)
@@ -92,16 +92,16 @@ of a new run: its task, once it is given, stands at the end
     3
  5  assistant  [≈ 9]  (new)
     1. Answer.
- 6  user  [≈ 9]  (new)
+ 6  user  [≈ 10]  (new)
     Carry it out.
- 7  assistant  [≈ 22]  (new)
+ 7  assistant  [≈ 23]  (new)
     calls final_answer (call_1_2)
         {"answer": 3}
- 8  tool  [≈ 7]  (new)
+ 8  tool  [≈ 6]  (new)
     answers call call_1_2
     accepted
 
-2 tools · ≈ 252 tokens
+2 tools · ≈ 251 tokens
     add
         Add.
         {"type": "object", "properties": {"a": {"type": "integer", "description": "one"}, "b": {"type": "integer", "description": "other"}}, "required": ["a", "b"], "additionalProperties": false}
@@ -115,19 +115,19 @@ def test_preview_of_a_past_call_is_what_was_sent(asked):
     done = asked.run("%agent preview bot 2 --summary-mode plan")
     assert done.text == snapshot("""\
 Sent for an action, step 2 · normal view · scripted
-8 messages · ≈ 336 tokens
+8 messages · ≈ 346 tokens
 4 as in the call before, 4 new
 rebuilt, and the same as what was sent
 
- 1  system  [≈ 8]
+ 1  system  [≈ 9]
     Be brief.
- 2  user  [≈ 10]
+ 2  user  [≈ 11]
     Add 1 and 2.
- 3  assistant  [≈ 8]
+ 3  assistant  [≈ 9]
     1. Add.
- 4  user  [≈ 9]
+ 4  user  [≈ 10]
     Carry it out.
- 5  assistant  [≈ 25]  (new)
+ 5  assistant  [≈ 31]  (new)
     I add.
     calls add (call_1)
         {"a": 1, "b": 2}
@@ -136,10 +136,10 @@ rebuilt, and the same as what was sent
     3
  7  assistant  [≈ 9]  (new)
     1. Answer.
- 8  user  [≈ 9]  (new)
+ 8  user  [≈ 10]  (new)
     Carry it out.
 
-2 tools · ≈ 252 tokens
+2 tools · ≈ 251 tokens
     add
         Add.
         {"type": "object", "properties": {"a": {"type": "integer", "description": "one"}, "b": {"type": "integer", "description": "other"}}, "required": ["a", "b"], "additionalProperties": false}
@@ -154,43 +154,43 @@ rebuilt, and the same as what was sent
 def test_preview_of_a_past_plan_shows_both_views(asked):
     assert asked.run("%agent preview bot 2 plan").text == snapshot("""\
 Not sent for a plan, step 2: the same moment in the other view · normal view · scripted
-7 messages · ≈ 73 tokens
+7 messages · ≈ 83 tokens
 2 as in the call before, 5 new, 1 of that call changed or gone
 
  1  system  [≈ 7]
     Plan.
- 2  user  [≈ 10]
+ 2  user  [≈ 11]
     Add 1 and 2.
- 3  assistant  [≈ 8]  (new, in this view only)
+ 3  assistant  [≈ 9]  (new, in this view only)
     1. Add.
- 4  user  [≈ 9]  (new, in this view only)
+ 4  user  [≈ 10]  (new, in this view only)
     Carry it out.
- 5  assistant  [≈ 25]  (new, in this view only)
+ 5  assistant  [≈ 31]  (new, in this view only)
     I add.
     calls add (call_1)
         {"a": 1, "b": 2}
  6  tool  [≈ 6]  (new)
     answers call call_1
     3
- 7  user  [≈ 8]  (new)
+ 7  user  [≈ 9]  (new)
     Plan anew.
 
 Sent for a plan, step 2 · summary view · scripted
-5 messages · ≈ 53 tokens
+5 messages · ≈ 60 tokens
 2 as in the call before, 3 new, 1 of that call changed or gone
 rebuilt, and the same as what was sent
 
  1  system  [≈ 7]
     Plan.
- 2  user  [≈ 10]
+ 2  user  [≈ 11]
     Add 1 and 2.
- 3  assistant  [≈ 22]  (new, in this view only)
+ 3  assistant  [≈ 27]  (new, in this view only)
     calls add (call_1)
         {"a": 1, "b": 2}
  4  tool  [≈ 6]  (new)
     answers call call_1
     3
- 5  user  [≈ 8]  (new)
+ 5  user  [≈ 9]  (new)
     Plan anew.
 """)
 
@@ -198,11 +198,34 @@ rebuilt, and the same as what was sent
 def test_preview_says_which_view_is_sent(asked):
     asked.agent().settings.update(summary_mode="all")
     lines = ["bot", "bot 2", "bot 2 plan", "bot 2 --summary-mode all", "bot --summary-mode off"]
-    assert {line: titles(asked.run(f"%agent preview {line}").text) for line in lines} == snapshot({'bot': ['Not to be sent for an action, step 1: the same moment in the other view · normal view · scripted', 'To be sent for an action, step 1 · summary view · scripted'], 'bot 2': ['Sent for an action, step 2 · normal view · scripted', 'Not sent for an action, step 2: the same moment in the other view · summary view · scripted'], 'bot 2 plan': ['Not sent for a plan, step 2: the same moment in the other view · normal view · scripted', 'Sent for a plan, step 2 · summary view · scripted'], 'bot 2 --summary-mode all': ['Not sent for an action, step 2: the same moment in the other view · summary view · scripted'], 'bot --summary-mode off': ['Not to be sent for an action, step 1: the same moment in the other view · normal view · scripted']})
+    assert {line: titles(asked.run(f"%agent preview {line}").text) for line in lines} == snapshot(
+        {
+            "bot": [
+                "Not to be sent for an action, step 1: the same moment in the other view · normal view · scripted",
+                "To be sent for an action, step 1 · summary view · scripted",
+            ],
+            "bot 2": [
+                "Sent for an action, step 2 · normal view · scripted",
+                "Not sent for an action, step 2: the same moment in the other view · summary view · scripted",
+            ],
+            "bot 2 plan": [
+                "Not sent for a plan, step 2: the same moment in the other view · normal view · scripted",
+                "Sent for a plan, step 2 · summary view · scripted",
+            ],
+            "bot 2 --summary-mode all": [
+                "Not sent for an action, step 2: the same moment in the other view · summary view · scripted"
+            ],
+            "bot --summary-mode off": [
+                "Not to be sent for an action, step 1: the same moment in the other view · normal view · scripted"
+            ],
+        }
+    )
 
 
 def test_preview_object_says_that_it_was_not_sent(asked):
-    assert titles(asked.run("bot.preview(2, summary_mode='all')").text) == snapshot(['Not sent for an action, step 2: the same moment in the other view · summary view · scripted'])
+    assert titles(asked.run("bot.preview(2, summary_mode='all')").text) == snapshot(
+        ["Not sent for an action, step 2: the same moment in the other view · summary view · scripted"]
+    )
 
 
 def test_preview_at_rest_says_that_the_task_is_still_to_come(asked):
@@ -210,7 +233,16 @@ def test_preview_at_rest_says_that_the_task_is_still_to_come(asked):
     remarks = {
         line: [each for each in text.splitlines() if "of a new run" in each] for line, text in shown.items()
     }
-    assert remarks == snapshot({'%agent preview bot': ['of a new run: its task, once it is given, stands at the end', 'of a new run: its task, once it is given, stands at the end'], 'bot.preview()': ['of a new run: its task, once it is given, stands at the end'], 'bot.preview(1)': []})
+    assert remarks == snapshot(
+        {
+            "%agent preview bot": [
+                "of a new run: its task, once it is given, stands at the end",
+                "of a new run: its task, once it is given, stands at the end",
+            ],
+            "bot.preview()": ["of a new run: its task, once it is given, stands at the end"],
+            "bot.preview(1)": [],
+        }
+    )
 
 
 def test_preview_finds_a_step_of_the_run_that_was_resumed(cells):
@@ -218,8 +250,18 @@ def test_preview_finds_a_step_of_the_run_that_was_resumed(cells):
     cells.model(call("add", a=1, b=2), ValueError("odd"), final(3))
     cells.run("%%agent bot --model @m --tools add\nAdd 1 and 2.")
     assert cells.run("%agent resume bot").value == 3
-    assert titles(cells.run("%agent preview bot 1").text) == snapshot(['Sent for an action, step 1 · normal view · scripted', 'Not sent for an action, step 1: the same moment in the other view · summary view · scripted'])
-    assert titles(cells.run("%agent preview bot 3").text) == snapshot(['Sent for an action, step 3 · normal view · scripted', 'Not sent for an action, step 3: the same moment in the other view · summary view · scripted'])
+    assert titles(cells.run("%agent preview bot 1").text) == snapshot(
+        [
+            "Sent for an action, step 1 · normal view · scripted",
+            "Not sent for an action, step 1: the same moment in the other view · summary view · scripted",
+        ]
+    )
+    assert titles(cells.run("%agent preview bot 3").text) == snapshot(
+        [
+            "Sent for an action, step 3 · normal view · scripted",
+            "Not sent for an action, step 3: the same moment in the other view · summary view · scripted",
+        ]
+    )
 
 
 def test_preview_of_what_was_not_sent_is_told(asked):

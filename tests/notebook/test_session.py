@@ -140,7 +140,9 @@ def test_line_after_a_tool_is_no_function_any_more_goes_on_without_it(failed, li
     failed.define("add = 5")
     done = failed.run(line)
     assert done.value == 3
-    assert done.text.splitlines()[2] == snapshot('! The tool add is gone or no longer callable, so the run goes without it.')
+    assert done.text.splitlines()[2] == snapshot(
+        "! The tool add is gone or no longer callable, so the run goes without it."
+    )
 
 
 def test_resume_unpauses(failed):
@@ -192,7 +194,9 @@ def test_resume_line_that_cannot_be_is_told(failed):
         "%agent resume bot: the last run of bot was answered, so there is nothing to go on with. Give it a task: write %%agent bot with the task on the lines below. It remembers the run; %agent retry bot does it again."
     )
     failed.run("%%agent fresh --define\nBe brief.")
-    assert str(failed.run("%agent resume fresh").error) == snapshot('%agent resume fresh: fresh has no run to go on with. Give it a task: write %%agent fresh with the task on the lines below.')
+    assert str(failed.run("%agent resume fresh").error) == snapshot(
+        "%agent resume fresh: fresh has no run to go on with. Give it a task: write %%agent fresh with the task on the lines below."
+    )
 
 
 def test_resume_line_ends_as_a_cell_does(failed):

@@ -19,7 +19,10 @@ def test_preview_record() -> None:
             "kind": "act",
             "step_number": 2,
             "is_past": False,
-            "is_exact": None, 'is_other_view': False, 'is_new_run': False, "summary_mode": False,
+            "is_exact": None,
+            "is_other_view": False,
+            "is_new_run": False,
+            "summary_mode": False,
             "model": "openai/gpt-5",
             "messages": [
                 {

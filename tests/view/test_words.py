@@ -46,6 +46,10 @@ def test_seconds_in_fitting_units(duration_s: float, text: str) -> None:
         (TokenUsage(), "tokens unknown"),
         (TokenUsage(input_tokens=1_204, output_tokens=None), "1,204 tokens in, unknown out"),
         (TokenUsage(input_tokens=10, output_tokens=2, cached_tokens=4), "10 tokens in (4 cached), 2 out"),
+        (
+            TokenUsage(input_tokens=9, output_tokens=5, reasoning_tokens=3),
+            "9 tokens in, 5 out (3 reasoning)",
+        ),
     ],
 )
 def test_tokens_are_said_as_they_are_known(usage: TokenUsage, text: str) -> None:
