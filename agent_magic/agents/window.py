@@ -19,8 +19,12 @@ from agent_magic.core.short_form import FORMS, WHOLE_UP_TO, Form, left_out_note,
 from agent_magic.core.state import AgentState
 from agent_magic.core.steps import ActionStep, PlanningStep, TaskStep
 
-ESTIMATE_ERROR = 1.5
-"""By how much an estimate may be too high."""
+_TOO_HIGH = 1.9
+"""By how much the estimate of a text in Latin letters may be too high."""
+_TOO_HIGH_WIDE = 5.5
+"""Of one in others, see `models.tokens`."""
+_WIDE_SHARE = 0.1
+"""From this share of further bytes on a text counts as one in other letters."""
 _MOST_REPLY_TOKENS = 4_096
 _PART_LEFT = 0.6
 """How full the room for older steps is after shortening, so that not every step changes the history again."""
@@ -227,7 +231,7 @@ def _keep_whole(entry: Entry, form: Form, kept: Mapping[str, str], state: AgentS
 def _check(moment: Moment, composed: Composed, n_now: int, limit: int) -> None:
     meter = moment.meter
     # What an estimate says is too long may fit all the same: then the provider decides.
-    if n_now <= limit or (meter.is_estimate and n_now / ESTIMATE_ERROR <= limit):
+    if n_now <= limit or (meter.is_estimate and n_now / _error_of(moment, composed) <= limit):
         return
     system = [
         *composed.head,
@@ -242,6 +246,14 @@ def _check(moment: Moment, composed: Composed, n_now: int, limit: int) -> None:
         "or agent.memory.edit and drop for what is in memory.",
         model_id=moment.model.model_id,
     )
+
+
+def _error_of(moment: Moment, composed: Composed) -> float:
+    """By how much the estimate of this request may be too high."""
+    texts = [message.content or "" for message in moment.memory.project(composed.projection)]
+    n_chars = sum(map(len, texts))
+    n_wide = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts) - n_chars
+    return _TOO_HIGH_WIDE if n_wide > _WIDE_SHARE * n_chars else _TOO_HIGH
 
 
 def _parts(moment: Moment, composed: Composed) -> str:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from numbers import Integral
 from typing import Any, NoReturn, TypeAlias, cast
 
 from agent_magic.core.errors import OptionError
@@ -127,7 +129,10 @@ def _from_mapping(reply: Mapping[str, Value]) -> ChatMessage:
 
 def check_reply(reply: Value) -> None:
     """Raise an OptionError if a reply is of no kind that a script can hold."""
-    if isinstance(reply, str | ChatMessage | BaseException) or callable(reply):
+    if isinstance(reply, ChatMessage):
+        _check_usage(reply.usage)
+        return
+    if isinstance(reply, str | BaseException) or callable(reply):
         return
     if not isinstance(reply, Mapping):
         raise OptionError(
@@ -142,10 +147,51 @@ def check_reply(reply: Value) -> None:
             raise OptionError(
                 f'A tool call of a reply is {call!r}, without a name.\nWrite {{"name": "tool", "arguments": {{}}}}.'
             )
-    if isinstance(mapping.get("usage"), Mapping):
-        _check_keys(
-            mapping["usage"], tuple(field.name for field in fields(TokenUsage)), "The usage of a reply"
+    _check_usage(mapping.get("usage"))
+
+
+def _check_usage(usage: Value) -> None:
+    if usage is None:
+        return
+    if isinstance(usage, TokenUsage):
+        usage = usage.to_dict()
+    _check_keys(usage, tuple(field.name for field in fields(TokenUsage)), "The usage of a reply")
+    for name, figure in cast("Mapping[str, Value]", usage).items():
+        if name == "cost_usd":
+            is_good, expected = _is_amount(figure), "USD, a number from 0 such as 0.002"
+        else:
+            is_good, expected = _is_whole(figure) and figure >= 0, "a whole number from 0, such as 10"
+        if figure is not None and not is_good:
+            raise OptionError(
+                f"The usage of a reply has {name}={figure!r}; it is {expected}.\n"
+                "Write None, or leave it out, for what is not reported."
+            )
+
+
+def check_settings(context_window: Value, price: Value) -> None:
+    """Raise an OptionError if a `ScriptedModel` cannot have such a window or price."""
+    if context_window is not None and not (_is_whole(context_window) and context_window > 0):
+        raise OptionError(
+            f"context_window={context_window!r} is no number of tokens.\n"
+            "Give a whole number from 1, such as context_window=8000, or leave it out for none."
         )
+    if price is None:
+        return
+    if not isinstance(price, tuple | list) or len(price) != 2 or not all(map(_is_amount, price)):
+        raise OptionError(
+            f"price={price!r} is no price of tokens.\n"
+            "Give USD of one input token and of one output token, such as price=(0.000002, 0.00001), "
+            "or leave it out for unknown."
+        )
+
+
+def _is_whole(value: Value) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Integral)
+
+
+def _is_amount(value: Value) -> bool:
+    """Whether a value is a number from 0 that is not infinite."""
+    return not isinstance(value, bool) and isinstance(value, int | float) and 0 <= value < math.inf
 
 
 def _check_keys(mapping: Value, known: Sequence[str], what: str) -> None:

@@ -21,6 +21,7 @@ from agent_magic.models.script import (
     Reply,
     ScriptedRequest,
     check_reply,
+    check_settings,
     to_deltas,
     to_message,
     to_tool_mappings,
@@ -63,6 +64,7 @@ class ScriptedModel(Model):
             raise OptionError(
                 f"stream_pieces is {stream_pieces!r}; give a number from 1, or None for the whole at once."
             )
+        check_settings(context_window, price)
         self.model_id = model_id
         self.capabilities = capabilities or Capabilities()
         self.context_window = context_window

@@ -48,7 +48,7 @@ def test_token_budget_stops_before_the_call_that_would_pass_it() -> None:
     result = agent.run("Count.")
     # What comes is a little more than what was: the history has grown.
     assert error_of(result) == snapshot(
-        "The next call would pass max_total_tokens=3,500: 3,300 were used, and it needs about 1,144. To go on, resume (with the same budget again) or raise it."
+        "The next call would pass max_total_tokens=3,500: 3,300 were used, and it needs about 1,148. To go on, resume (with the same budget again) or raise it."
     )
     assert len(model_of(agent).requests) == 3
     assert result.usage.input_tokens == 3_000

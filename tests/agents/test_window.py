@@ -222,7 +222,7 @@ def test_steps_in_each_of_their_short_forms() -> None:
         return f"Note {number}: " + "The penguins are heavier here than elsewhere. " * 30
 
     script = [calls(("note", {"number": number})) | {"content": f"I note {number}."} for number in range(9)]
-    agent = agent_of([*script, final("noted")], note, context_window=2_100)
+    agent = agent_of([*script, final("noted")], note, context_window=2_250)
     events, _ = stream(agent, "Take notes.")
     assert [event.shortened for event in shortenings(events)] == snapshot(
         [

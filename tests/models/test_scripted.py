@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import tracemalloc
+from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
@@ -133,6 +134,149 @@ Write ScriptedModel([…]).\
 def test_a_reply_of_no_kind_is_refused_at_once(replies: object, fault: str) -> None:
     with pytest.raises(OptionError) as caught:
         ScriptedModel(replies)  # type: ignore[arg-type]
+    assert caught.value.message == fault
+
+
+@pytest.mark.parametrize(
+    ("usage", "fault"),
+    [
+        (
+            {"input_tokens": "10"},
+            snapshot("""\
+The usage of a reply has input_tokens='10'; it is a whole number from 0, such as 10.
+Write None, or leave it out, for what is not reported.\
+"""),
+        ),
+        (
+            {"output_tokens": -5},
+            snapshot("""\
+The usage of a reply has output_tokens=-5; it is a whole number from 0, such as 10.
+Write None, or leave it out, for what is not reported.\
+"""),
+        ),
+        (
+            {"cached_tokens": 1.5},
+            snapshot("""\
+The usage of a reply has cached_tokens=1.5; it is a whole number from 0, such as 10.
+Write None, or leave it out, for what is not reported.\
+"""),
+        ),
+        (
+            {"reasoning_tokens": True},
+            snapshot("""\
+The usage of a reply has reasoning_tokens=True; it is a whole number from 0, such as 10.
+Write None, or leave it out, for what is not reported.\
+"""),
+        ),
+        (
+            {"cost_usd": float("nan")},
+            snapshot("""\
+The usage of a reply has cost_usd=nan; it is USD, a number from 0 such as 0.002.
+Write None, or leave it out, for what is not reported.\
+"""),
+        ),
+        (
+            {"cost_usd": "0.1"},
+            snapshot("""\
+The usage of a reply has cost_usd='0.1'; it is USD, a number from 0 such as 0.002.
+Write None, or leave it out, for what is not reported.\
+"""),
+        ),
+        (
+            TokenUsage(input_tokens=-1),
+            snapshot("""\
+The usage of a reply has input_tokens=-1; it is a whole number from 0, such as 10.
+Write None, or leave it out, for what is not reported.\
+"""),
+        ),
+        (
+            12,
+            snapshot("""\
+The usage of a reply is 12.
+Write a mapping with input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost_usd.\
+"""),
+        ),
+    ],
+)
+def test_a_usage_that_is_no_number_from_0_is_refused_at_once(usage: object, fault: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        ScriptedModel([{"content": "x", "usage": usage}])
+    assert caught.value.message == fault
+
+
+def test_a_usage_of_a_message_or_of_a_rule_is_refused_too() -> None:
+    wrong = ChatMessage(role="assistant", content="x", usage=TokenUsage(cost_usd=float("inf")))
+    with pytest.raises(OptionError, match="cost_usd=inf"):
+        ScriptedModel([wrong])
+    with pytest.raises(OptionError, match="input_tokens=-2"):
+        ScriptedModel.rules({"x": {"usage": {"input_tokens": -2}}})
+
+
+@pytest.mark.parametrize(
+    "usage", [None, {}, {"input_tokens": None, "output_tokens": 0, "cost_usd": 0}, {"cost_usd": 0.5}]
+)
+def test_a_usage_may_leave_figures_out(usage: dict[str, float] | None) -> None:
+    reply = ScriptedModel([{"content": "x", "usage": usage}]).generate(ASK)
+    assert reply.usage == (None if usage is None else TokenUsage(**usage))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("settings", "fault"),
+    [
+        (
+            {"context_window": "8000"},
+            snapshot("""\
+context_window='8000' is no number of tokens.
+Give a whole number from 1, such as context_window=8000, or leave it out for none.\
+"""),
+        ),
+        (
+            {"context_window": -5},
+            snapshot("""\
+context_window=-5 is no number of tokens.
+Give a whole number from 1, such as context_window=8000, or leave it out for none.\
+"""),
+        ),
+        (
+            {"context_window": True},
+            snapshot("""\
+context_window=True is no number of tokens.
+Give a whole number from 1, such as context_window=8000, or leave it out for none.\
+"""),
+        ),
+        (
+            {"price": 0.1},
+            snapshot("""\
+price=0.1 is no price of tokens.
+Give USD of one input token and of one output token, such as price=(0.000002, 0.00001), or leave it out for unknown.\
+"""),
+        ),
+        (
+            {"price": (0.1,)},
+            snapshot("""\
+price=(0.1,) is no price of tokens.
+Give USD of one input token and of one output token, such as price=(0.000002, 0.00001), or leave it out for unknown.\
+"""),
+        ),
+        (
+            {"price": ("0.1", "0.2")},
+            snapshot("""\
+price=('0.1', '0.2') is no price of tokens.
+Give USD of one input token and of one output token, such as price=(0.000002, 0.00001), or leave it out for unknown.\
+"""),
+        ),
+        (
+            {"price": (0.1, -0.2)},
+            snapshot("""\
+price=(0.1, -0.2) is no price of tokens.
+Give USD of one input token and of one output token, such as price=(0.000002, 0.00001), or leave it out for unknown.\
+"""),
+        ),
+    ],
+)
+def test_a_window_or_price_that_is_none_is_refused_at_once(settings: dict[str, Any], fault: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        ScriptedModel([], **settings)
     assert caught.value.message == fault
 
 

@@ -35,7 +35,7 @@ def test_budget_that_is_used_up_is_told(asked):
     asked.model({**call("add", a=1, b=2), "usage": usage})
     done = asked.run("%%agent bot --model @m --tools add --max-total-tokens 600\nDo it.")
     assert last_line(done) == snapshot(
-        "RunNotAnswered: bot gave no answer, its budget was used up: The next call would pass max_total_tokens=600: 500 were used, and it needs about 519. To go on, resume (with the same budget again) or raise it. (bot.result has every step; %agent resume bot goes on)"
+        "RunNotAnswered: bot gave no answer, its budget was used up: The next call would pass max_total_tokens=600: 500 were used, and it needs about 521. To go on, resume (with the same budget again) or raise it. (bot.result has every step; %agent resume bot goes on)"
     )
     assert done.text.splitlines()[0] == snapshot("bot · budget used up · scripted, as given")
     assert asked.agent().result.status == "budget"
