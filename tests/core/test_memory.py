@@ -476,3 +476,16 @@ def test_join_leaves_the_steps_before_alone_without_edits() -> None:
     memory.join(run, 5, with_edits=False)
     assert memory.steps == (*_run().steps, run.steps[-1])
     assert memory.edits == ()
+
+
+def test_images_of_a_task_are_edited_as_a_run_takes_them() -> None:
+    memory = AgentMemory("system", [TaskStep(task="look")])
+    image = Image.new("RGB", (1, 1))
+    memory.edit(0, images=[image])
+    (part,) = memory.to_messages()[-1].images
+    assert part.image is image
+    for wrong in ("abc", 5, image, ["x.png"]):
+        with pytest.raises(OptionError):
+            memory.edit(0, images=wrong)
+    memory.edit(0, images=None)
+    assert memory.to_messages()[-1].images == ()
