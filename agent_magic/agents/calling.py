@@ -28,6 +28,7 @@ from agent_magic.tools.tool import PreparedCall, Tool
 Ready = Mapping[int, tuple[Tool, PreparedCall]]
 """Calls that can be made, by their place in the turn."""
 _RUNNING = object()
+_PLAIN = (str, int, float, list, dict, tuple, type(None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +60,7 @@ class Body:
     @property
     def has_returned(self) -> bool:
         """Whether it came to its end without an error."""
-        return self.returned is not _RUNNING and not inspect.isawaitable(self.returned)
+        return self.returned is not _RUNNING and not _is_awaitable(self.returned)
 
     def to_outcome(self, place: int, error: StepError | None = None) -> CallOutcome:
         """What came of it."""
@@ -176,9 +177,14 @@ def _enter(body: Body, run: Run) -> None:
         body.returned = _in_loop_thread(tool, prepared, loop)
     else:
         body.returned = tool.invoke(prepared)
-    if inspect.isawaitable(body.returned):
+    if _is_awaitable(body.returned):
         awaited, body.returned = body.returned, _RUNNING
         body.returned = wait_for(awaited, loop or BACKGROUND_LOOP.loop(), run.on_interrupt)
+
+
+def _is_awaitable(value: Value) -> bool:
+    # The library's question is a slow one, and most tools return such.
+    return not isinstance(value, _PLAIN) and inspect.isawaitable(value)
 
 
 def _in_loop_thread(tool: Tool, prepared: PreparedCall, loop: asyncio.AbstractEventLoop) -> Value:

@@ -61,7 +61,7 @@ class ToolCallingAgent(MultiStepAgent):
         return Composed(
             kind=kind,
             projection=projection_of(kind, moment.summary_mode),
-            schemas=tuple(tool.to_schema() for tool in tools.values()),
+            schemas=tuple([tool.to_schema() for tool in tools.values()]),
             tools=tools,
         )
 

@@ -138,7 +138,7 @@ class ToolResult:
     def to_text(self) -> str:
         """The text of the tool message: notes, then the observation or the error."""
         body = self.fault.message if self.fault else self.observation
-        return "\n".join([*(f"({note})" for note in self.notes), body])
+        return "\n".join([*(f"({note})" for note in self.notes), body]) if self.notes else body
 
 
 @_frozen
@@ -288,16 +288,15 @@ class ActionStep(MemoryStep):
         text = "" if summary_mode else self.model_output[: self.calls_start].rstrip()
         if text or self.tool_results:
             messages.append(ChatMessage(role="assistant", content=text or None, tool_calls=self.tool_calls))
-        messages.extend(
-            ChatMessage(
+        for result in self.tool_results:  # no generator: every step of a run comes by here
+            message = ChatMessage(
                 role="tool",
                 content=result.to_text(),
                 images=result.images,
                 tool_call_id=result.call.id,
                 is_error=result.fault is not None,
             )
-            for result in self.tool_results
-        )
+            messages.append(message)
         if self.fault and self.fault.is_for_model:
             messages.append(ChatMessage(role="user", content=self.fault.message, is_error=True, is_ours=True))
         return tuple(messages)
