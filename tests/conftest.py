@@ -6,6 +6,7 @@ It must not hold anything that one room's tests need alone, nor stand in for a c
 from __future__ import annotations
 
 import asyncio
+import atexit
 import builtins
 import gc
 import os
@@ -80,6 +81,8 @@ def shell() -> Iterator[InteractiveShell]:
         fresh.reset(new_session=False)
         fresh.history_manager.end_session()
         fresh.restore_sys_module_state()
+        # Else each of the many shells lives to the end of the process, and is reset then once more.
+        atexit.unregister(fresh.atexit_operations)
         InteractiveShell.clear_instance()
         sys.modules["__main__"] = modules_main
         sys.path[:] = path
