@@ -6,6 +6,7 @@ It must not enter a step into memory, nor decide what is in it.
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from dataclasses import replace
 
 from agent_magic.core.changes import Snapshot, find_changes, take_snapshot
@@ -18,7 +19,7 @@ MAX_MODEL_OUTPUT = 100_000
 """Characters of a reply's text that are kept; a longer one is a model gone astray."""
 
 
-class Draft:
+class Draft(ABC):
     """What a model call leaves in any step."""
 
     def __init__(self, step_number: int) -> None:
@@ -48,12 +49,12 @@ class Draft:
         self.reasoning_pieces[:] = [message.reasoning or ""]
         self.token_usage = message.usage
 
-    def take_back_answer(self) -> None:
+    def take_back_answer(self) -> None:  # noqa: B027 - a plan has no answer to take back
         """Where the run is stopped before an answer was taken, it is none."""
 
+    @abstractmethod
     def freeze(self) -> ActionStep | PlanningStep:
         """The step, with what there is."""
-        raise NotImplementedError
 
     @property
     def text(self) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeVar, cast, get_args
+from typing import Literal, TypeVar, cast
 
 from agent_magic.core.marks import Mark, learn, read_opaque, read_unchanging, readers, to_detail, to_words
 from agent_magic.core.state import State
@@ -112,29 +112,6 @@ def find_changes(before: Snapshot, after: Snapshot) -> tuple[NameChange, ...]:
             if name not in after._values
         )
     return tuple(changes)
-
-
-def change_to_dict(change: NameChange) -> dict[str, str]:
-    """The change as JSON; texts that are empty are left out."""
-    return {key: text for key in NameChange.__slots__ if (text := getattr(change, key))}
-
-
-def change_from_dict(data: Mapping[str, Value]) -> NameChange:
-    """The change that `change_to_dict` wrote; keys it does not know are passed over.
-
-    Raises:
-        ValueError: `data` is none.
-    """
-    known = {key: data[key] for key in NameChange.__slots__ if key in data}
-    if not all(type(text) is str for text in known.values()) or not known.get("name"):
-        raise ValueError(
-            f"{known!r} is no change of a name.\nExpected texts by name: {', '.join(NameChange.__slots__)}."
-        )
-    if known.get("kind") not in get_args(ChangeKind):
-        raise ValueError(
-            f"{known.get('kind')!r} is no kind of change.\nExpected one of {', '.join(get_args(ChangeKind))}."
-        )
-    return NameChange(**known)
 
 
 def _read_names(state: State | Mapping[str, Value]) -> dict[str, Value]:

@@ -20,9 +20,6 @@ from inline_snapshot import snapshot
 from PIL import Image
 
 from agent_magic.core.changes import (
-    NameChange,
-    change_from_dict,
-    change_to_dict,
     find_changes,
     take_snapshot,
 )
@@ -535,55 +532,3 @@ def test_find_changes_tells_what_random_steps_did() -> None:
             n for n in names if n in expected
         ]
         assert all("\n" not in str(change) for change in changes)
-
-
-def test_change_from_dict_gives_back_what_change_to_dict_wrote() -> None:
-    before = take_snapshot({"a": [1], "b": 1, "c": {}})
-    changes = find_changes(before, take_snapshot({"a": [1], "b": "x", "d": None}))
-    written = [change_to_dict(change) for change in changes]
-    assert written == snapshot(
-        [
-            {"name": "a", "kind": "rebound", "before": "list, 1 item", "after": "list, 1 item"},
-            {"name": "b", "kind": "rebound", "before": "int", "after": "str, 1 character"},
-            {"name": "d", "kind": "added", "after": "NoneType"},
-            {"name": "c", "kind": "deleted", "before": "dict, 0 items"},
-        ]
-    )
-    assert tuple(map(change_from_dict, json.loads(json.dumps(written)))) == changes
-
-
-def test_change_from_dict_passes_over_keys_it_does_not_know() -> None:
-    change = change_from_dict({"name": "a", "kind": "added", "after": "int", "colour": "red"})
-    assert change == NameChange(name="a", kind="added", after="int")
-
-
-@pytest.mark.parametrize(
-    ("data", "expected"),
-    [
-        (
-            {"name": "a", "kind": "moved"},
-            snapshot("""\
-'moved' is no kind of change.
-Expected one of added, rebound, mutated, deleted.\
-"""),
-        ),
-        (
-            {"kind": "added"},
-            snapshot("""\
-{'kind': 'added'} is no change of a name.
-Expected texts by name: name, kind, before, after, detail.\
-"""),
-        ),
-        (
-            {"name": "a", "kind": "added", "after": 3},
-            snapshot("""\
-{'name': 'a', 'kind': 'added', 'after': 3} is no change of a name.
-Expected texts by name: name, kind, before, after, detail.\
-"""),
-        ),
-    ],
-)
-def test_change_from_dict_says_what_it_expects(data: dict[str, Any], expected: str) -> None:
-    with pytest.raises(ValueError) as caught:
-        change_from_dict(data)
-    assert str(caught.value) == expected

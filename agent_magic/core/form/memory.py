@@ -153,7 +153,7 @@ def _read_memory(form: Json) -> MemoryRecord:
 def _read_image(form: Value) -> Value:
     try:
         return read_image(form)
-    except Exception as error:
+    except Exception as error:  # pillow and base64 raise many kinds; all mean the same here
         raise UnreadableError(form, "an image") from error
 
 

@@ -248,7 +248,7 @@ class ValueReader:
                 return _SEQUENCES[mark](self.read(item) for item in form["items"])
         except UnreadableError:
             raise
-        except Exception as error:
+        except Exception as error:  # whatever a form that nobody wrote makes Python's types raise
             raise UnreadableError(form, f"the form of {mark!r}") from error
         raise UnreadableError(mark, "one of the kinds of value that this version knows", f"[{MARK!r}]")
 
