@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from agent_magic.models.local import LocalModel
     from agent_magic.models.model import Model
     from agent_magic.models.scripted import ScriptedModel
+    from agent_magic.record.load import load
+    from agent_magic.record.saved import SavedRuns
     from agent_magic.tools.decorator import tool
     from agent_magic.tools.tool import Tool
 
@@ -48,6 +50,7 @@ _HOMES = {
     "PlanningStep": "core.steps",
     "RunError": "core.errors",
     "RunResult": "core.result",
+    "SavedRuns": "record.saved",
     "ScriptedModel": "models.scripted",
     "State": "core.state",
     "StepError": "core.errors",
@@ -57,6 +60,7 @@ _HOMES = {
     "ToolCall": "core.messages",
     "ToolCallingAgent": "agents.toolcalling",
     "ToolError": "core.errors",
+    "load": "record.load",
     "tool": "tools.decorator",
 }
 
@@ -75,6 +79,7 @@ __all__ = [
     "PlanningStep",
     "RunError",
     "RunResult",
+    "SavedRuns",
     "ScriptedModel",
     "State",
     "StepError",
@@ -85,6 +90,7 @@ __all__ = [
     "ToolCallingAgent",
     "ToolError",
     "__version__",
+    "load",
     "tool",
 ]
 
@@ -122,3 +128,8 @@ def unload_ipython_extension(ipython: Any) -> None:
     from agent_magic.notebook import magics  # noqa: PLC0415 - plain Python must not import IPython
 
     magics.unload(ipython)
+
+
+def _jupyter_labextension_paths() -> list[dict[str, str]]:  # pyright: ignore[reportUnusedFunction] - Jupyter calls it
+    """Where JupyterLab's tools find the built extension, and what it is called there."""
+    return [{"src": "labextension", "dest": "agent-magic"}]

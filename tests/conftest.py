@@ -39,6 +39,7 @@ def _clean_environment() -> None:
         JUPYTER_PREFER_ENV_PATH="1",
         MPLBACKEND="agg",
         NO_PROXY="127.0.0.1,localhost,::1",
+        XDG_STATE_HOME=str(_SETTINGS / "state"),
         PYDEVD_DISABLE_FILE_VALIDATION="1",
         PYTHONPATH=os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep),
     )

@@ -129,9 +129,13 @@ class Kernel:
         """Run code as a cell; raises `TimeoutError` if it takes longer."""
         return self.finish(self.begin(code), timeout_s)
 
-    def begin(self, code: str) -> str:
-        """Send code and return at once; gives the id for `wait_for_output` and `finish`."""
-        request_id = self.client.execute(code, allow_stdin=False, stop_on_error=False)
+    def begin(self, code: str, *, takes_input: bool = False) -> str:
+        """Send code and return at once; gives the id for `wait_for_output` and `finish`.
+
+        Args:
+            takes_input: As a front end asks in which a person types.
+        """
+        request_id = self.client.execute(code, allow_stdin=takes_input, stop_on_error=False)
         self._pending[request_id] = (Execution(), time.monotonic())
         return request_id
 
@@ -143,6 +147,17 @@ class Kernel:
             if self._read(request_id, end) == "idle":
                 raise AssertionError(f"the cell ended without {text!r}: {execution.outputs}")
         return execution
+
+    def ask(self, content: dict[str, Any], timeout_s: float = TIMEOUT_S) -> dict[str, Any]:
+        """Send one of our requests on the control channel; gives the reply, also while a cell runs."""
+        session, channel = self.client.session, self.client.control_channel
+        message = session.msg("agent_magic_request", content)
+        channel.send(message)
+        end = time.monotonic() + timeout_s
+        while True:
+            reply = self.client.get_control_msg(timeout=max(end - time.monotonic(), 0.01))
+            if reply["parent_header"].get("msg_id") == message["header"]["msg_id"]:
+                return reply["content"]
 
     def finish(self, request_id: str, timeout_s: float = TIMEOUT_S) -> Execution:
         """Read to the end of that cell."""

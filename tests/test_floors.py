@@ -36,6 +36,8 @@ def test_imports_keep_all_contracts():
         ("tools/__init__.py", "import agent_magic.models", "imports fall, never climb"),
         ("view/__init__.py", "import agent_magic.agents", "imports fall, never climb"),
         ("agents/__init__.py", "import IPython.display", "only notebook knows IPython"),
+        ("view/__init__.py", "import IPython.display", "only notebook knows IPython"),
+        ("agents/__init__.py", "import traitlets", "only view knows widgets"),
         ("core/text.py", "import pydantic", "core is standard library only"),
         ("agents/__init__.py", "import litellm", "only models.litellm knows the provider library"),
         ("core/text.py", "import agent_magic.core.memory", "no cycles inside a room"),
@@ -63,6 +65,7 @@ def test_every_room_stands_in_every_contract_that_holds_for_it():
     assert left_out == snapshot(
         {
             "only notebook knows IPython": ["agent_magic.notebook"],
+            "only view knows widgets": ["agent_magic.notebook", "agent_magic.view"],
             "core is standard library only": [
                 "agent_magic.agents",
                 "agent_magic.models",

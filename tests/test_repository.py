@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -30,10 +31,11 @@ def _files() -> list[Path]:
 
 
 FILES = _files()
+TEXT_SUFFIXES = {".py", ".md", ".toml", ".yaml", ".ipynb", ".txt", ".json", ".ts", ".js", ".mjs", ".css", ""}
 TEXTS = {
     file: (ROOT / file).read_text(encoding="utf-8")
     for file in FILES
-    if file.suffix in {".py", ".md", ".toml", ".yaml", ".ipynb", ".txt", ""} and file != HERE
+    if file.suffix in TEXT_SUFFIXES and file != HERE
 }
 
 
@@ -46,6 +48,7 @@ def test_top_level_shows_only_what_was_agreed():
             "LICENSE",
             "README.md",
             "agent_magic",
+            "labextension",
             "notebooks",
             "pyproject.toml",
             "tests",
@@ -77,10 +80,31 @@ def test_version_is_written_once():
     places = [
         str(file)
         for file, text in TEXTS.items()
-        if file.parts[0] not in {"notebooks", "tests"}  # records of runs name what made them
+        if not {"notebooks", "tests", "__tests__"} & set(file.parts)  # records of runs name what made them
+        if file.name not in {"package.json", "package-lock.json"}  # compared below
         if re.search(rf"['\"]{re.escape(__version__)}['\"]", text)
     ]
     assert places == ["agent_magic/core/version.py"]
+
+
+def test_version_of_the_front_end_is_that_of_the_package():
+    package, lock = (
+        json.loads((ROOT / "labextension" / name).read_text(encoding="utf-8"))
+        for name in ("package.json", "package-lock.json")
+    )
+    # npm takes semantic versions only: 1.2.0rc1 is 1.2.0-rc1 there.
+    ours = re.sub(r"(?<=\d)(?=a|b|rc)", "-", __version__)
+    assert (package["version"], lock["version"], lock["packages"][""]["version"]) == (ours, ours, ours)
+
+
+def test_lock_of_the_front_end_names_no_host():
+    lock = json.loads((ROOT / "labextension/package-lock.json").read_text(encoding="utf-8"))
+    packages = {name: about for name, about in lock["packages"].items() if name}
+    assert packages
+    assert [name for name, about in packages.items() if "resolved" in about] == []
+    assert [
+        name for name, about in packages.items() if not about.get("integrity") and not about.get("inBundle")
+    ] == []
 
 
 def test_no_source_file_is_a_drawer_for_anything():
@@ -145,9 +169,12 @@ def _planned(plan: str) -> set[str]:
     """Paths below the package, from lines such as `  core/ …` and `    errors.py …`."""
     paths: set[str] = set()
     folders: dict[int, str] = {}
+    is_package = False
     for line in plan.splitlines():
         match = re.match(r"( *)([\w.]+/?)(?: |$)", line)
-        if not match or not match[1]:
+        if match and not match[1]:
+            is_package = match[2] == "agent_magic/"
+        if not match or not match[1] or not is_package:
             continue
         depth = len(match[1])
         folders = {other: folder for other, folder in folders.items() if other < depth}

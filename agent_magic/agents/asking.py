@@ -16,7 +16,15 @@ from agent_magic.agents.moment import Composed, Composer, Moment
 from agent_magic.agents.run import Interrupted, Run
 from agent_magic.agents.window import count_request, fit_to_window, window_for
 from agent_magic.core.errors import GenerationError
-from agent_magic.core.events import ContextShortened, Event, ModelReplied, PlanDelta, TextDelta, Waiting
+from agent_magic.core.events import (
+    ArgumentsDelta,
+    ContextShortened,
+    Event,
+    ModelReplied,
+    PlanDelta,
+    TextDelta,
+    Waiting,
+)
 from agent_magic.core.messages import ChatMessage, MessageDelta, RequestKind, ToolSchema
 from agent_magic.models.deltas import MessageBuilder
 from agent_magic.models.retry import Failure, RetryPolicy
@@ -150,7 +158,7 @@ def _ask_once(
     try:
         for piece in pieces:
             run.raise_if_interrupted()
-            builder.add(piece)
+            written = builder.add(piece)
             if isinstance(piece, MessageDelta):
                 if piece.reasoning:
                     draft.reasoning_pieces.append(piece.reasoning)
@@ -158,6 +166,10 @@ def _ask_once(
                 if piece.text:
                     draft.text_pieces.append(piece.text)
                     yield delta(step_number=draft.step_number, text=piece.text)
+            for part in () if draft.is_plan else written:  # no call in a plan is made
+                yield ArgumentsDelta(
+                    step_number=draft.step_number, place=part.place, name=part.name, text=part.arguments
+                )
     finally:
         # Closing cancels the request; an iterator that is no generator has nothing to close.
         close = getattr(pieces, "close", None)

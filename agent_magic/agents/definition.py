@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from os import PathLike
 
+from agent_magic.agents.approvals import Approvals
+from agent_magic.agents.approving import CallApproval
 from agent_magic.agents.checks import Checks, FinalAnswerCheck
 from agent_magic.agents.hooks import Callbacks, StepCallbacks, check_signature
 from agent_magic.agents.moment import Moment
 from agent_magic.agents.observation import observation_budget
 from agent_magic.agents.planning import PlanApproval
+from agent_magic.core.approval import ApprovalPolicy
 from agent_magic.core.errors import OptionError
 from agent_magic.core.settings import AgentSettings, SummaryMode
 from agent_magic.core.state import AgentState, DictState, State, is_usable_name
@@ -45,6 +48,8 @@ class AgentDefinition:
         final_answer_checks: Iterable[FinalAnswerCheck] = (),
         answer_type: Value = None,
         step_callbacks: StepCallbacks | None = None,
+        approve: ApprovalPolicy = "never",
+        approve_call: CallApproval | None = None,
         approve_plan: PlanApproval | None = None,
         max_time_s: float | None = None,
         max_cost_usd: float | None = None,
@@ -72,6 +77,11 @@ class AgentDefinition:
                 a pydantic model, …; None for anything.
             step_callbacks: Functions `callback(step)` or `callback(step, agent=agent)`, by the
                 class of the step (`MemoryStep` for all), or a list for action steps.
+            approve: What waits for a person's word: nothing (`never`), tool calls (`tools`), or plans
+                too (`all`). It is given at `agent.approvals`, from another thread.
+            approve_call: `approve_call(call)` is asked of each tool call, whatever `approve` says: True
+                or None lets it be made, a mapping has it made with these arguments, False or a
+                text, which is the reason, refuses it.
             approve_plan: `approve_plan(plan)` is asked of each plan: True or None takes it, a text
                 takes that text instead, False refuses it.
             max_time_s: A run ends before the model call that would pass so many seconds.
@@ -98,10 +108,13 @@ class AgentDefinition:
             max_time_s=max_time_s,
             max_cost_usd=max_cost_usd,
             max_total_tokens=max_total_tokens,
+            approve=approve,
         )
+        self._approvals = Approvals()
         self.max_tool_threads = at_least_one("max_tool_threads", max_tool_threads)
         self.final_answer_checks = final_answer_checks
         self.answer_type = answer_type
+        self.approve_call = approve_call
         self.approve_plan = approve_plan
         self.prompt_templates = prompt_templates
         self.callbacks = Callbacks(step_callbacks)
@@ -182,6 +195,31 @@ class AgentDefinition:
     def answer_type(self, answer_type: Value) -> None:
         self._answer_tool = FINAL_ANSWER if answer_type is None else make_final_answer(answer_type)
         self._answer_type = answer_type
+
+    @property
+    def approve(self) -> ApprovalPolicy:
+        """What waits for a person's word."""
+        return self._settings.values.approve
+
+    @approve.setter
+    def approve(self, value: ApprovalPolicy) -> None:
+        self._settings.update(approve=value)
+
+    @property
+    def approvals(self) -> Approvals:
+        """What waits for a person's word now, and where it is given."""
+        return self._approvals
+
+    @property
+    def approve_call(self) -> CallApproval | None:
+        """The person's say in each tool call."""
+        return self._approve_call
+
+    @approve_call.setter
+    def approve_call(self, approve_call: CallApproval | None) -> None:
+        if approve_call is not None:
+            check_signature("approve_call", approve_call, argument="call", keywords=("agent",))
+        self._approve_call = approve_call
 
     @property
     def approve_plan(self) -> PlanApproval | None:

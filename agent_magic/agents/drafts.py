@@ -108,6 +108,8 @@ class StepDraft(Draft):
         self.calls: tuple[ToolCall, ...] = ()
         self.results: dict[int, ToolResult] = {}
         """By place in `calls`."""
+        self.entered: set[int] = set()
+        """Places of the calls whose bodies were entered, or are about to be."""
         self.is_final_answer = False
         self._watched: tuple[State, Snapshot] | None = None
 
@@ -146,7 +148,8 @@ class StepDraft(Draft):
         """The step; a call without a result is answered by what stopped it."""
         fault = self.fault
         results = tuple(
-            self.results.get(place) or ToolResult(call=call, fault=_unanswered(fault))
+            self.results.get(place)
+            or ToolResult(call=call, fault=_unanswered(fault, was_entered=place in self.entered))
             for place, call in enumerate(self.calls)
         )
         return ActionStep(
@@ -164,13 +167,15 @@ class StepDraft(Draft):
         )
 
 
-def _unanswered(fault: Fault | None) -> Fault:
-    return Fault(
-        kind=fault.kind if fault else "Interrupted",
-        message="The call was interrupted before it ended; what it did so far is not known."
-        if fault is None or fault.kind == "Interrupted"
-        else fault.message,
-    )
+def _unanswered(fault: Fault | None, *, was_entered: bool) -> Fault:
+    kind = fault.kind if fault else "Interrupted"
+    if kind == "Interrupted":
+        happened = "The call was interrupted before it ended; what it did so far is not known."
+        if not was_entered:
+            happened = "The call was not run: the run was interrupted before it."
+    else:
+        happened = "The call was not run: the run ended before it."
+    return Fault(kind=kind, message=happened)
 
 
 def _advised(fault: Fault, advice: str) -> Fault:

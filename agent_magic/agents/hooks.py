@@ -90,6 +90,16 @@ class Callbacks:
     def __len__(self) -> int:
         return len(self._by_class)
 
+    def listen(self, callback: Callable[[MemoryStep], object]) -> Callable[[], None]:
+        """Call `callback` with each step too, for whoever shows the agent; returns what ends it."""
+        entry = (MemoryStep, callback, False)
+        self._by_class = [*self._by_class, entry]
+
+        def stop() -> None:
+            self._by_class = [known for known in self._by_class if known is not entry]
+
+        return stop
+
     def call(self, step: MemoryStep, agent: Value) -> Iterator[str]:
         """Tell the callbacks of a step that is in memory; yields what went wrong, a line each."""
         for step_class, callback, takes_agent in self._by_class:

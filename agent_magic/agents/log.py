@@ -10,6 +10,8 @@ import logging
 from collections.abc import Generator
 
 from agent_magic.core.events import (
+    ApprovalGiven,
+    ArgumentsDelta,
     ContextShortened,
     Event,
     ModelReplied,
@@ -68,7 +70,7 @@ def is_heard() -> bool:
 
 def _level(event: Event) -> int:
     match event:
-        case TextDelta() | PlanDelta():
+        case TextDelta() | PlanDelta() | ArgumentsDelta():
             return logging.DEBUG
         case Waiting() | Notice():
             return logging.WARNING
@@ -88,6 +90,8 @@ def _words(event: Event) -> str:  # noqa: C901 - one case for each event
             return f"step {event.step_number} started"
         case TextDelta() | PlanDelta():
             return f"{len(event.text)} characters of {'reasoning' if event.is_reasoning else 'text'}"
+        case ArgumentsDelta():
+            return f"{len(event.text)} characters of arguments"  # the name may be made up by the model
         case ModelReplied():
             return f"the model replied, {_tokens(event.message.usage)}"
         case ToolCallStarted():
@@ -101,6 +105,11 @@ def _words(event: Event) -> str:  # noqa: C901 - one case for each event
             return _step_words(step)
         case Waiting(kind="pause"):
             return "paused"
+        case Waiting(question=question) if question is not None:
+            n_items = len(question.items)
+            return f"the person is asked about {n_items} {'thing' if n_items == 1 else 'things'}"
+        case ApprovalGiven():
+            return f"{event.decision.item.name} {event.verdict} by {event.decision.by}"
         case Waiting():
             return f"waits {event.delay_s:.1f} s after attempt {event.attempt}"
         case SettingChanged():

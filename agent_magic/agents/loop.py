@@ -18,10 +18,10 @@ from agent_magic.agents.hooks import Callbacks
 from agent_magic.agents.moment import Moment
 from agent_magic.agents.planning import Planning, is_due, make_plan
 from agent_magic.agents.run import BY_PERSON, Interrupted, Run
-from agent_magic.core.errors import DefinitionError, FinalAnswerRejected, RunError, StepError
+from agent_magic.core.errors import ApprovalError, DefinitionError, FinalAnswerRejected, RunError, StepError
 from agent_magic.core.events import Event, Notice, StepEnded, StepStarted
 from agent_magic.core.messages import ChatMessage
-from agent_magic.core.result import CheckResult
+from agent_magic.core.result import CheckResult, RunResult
 from agent_magic.core.steps import ActionStep, Fault, FinalAnswerStep, PlanningStep
 from agent_magic.core.values import Value
 
@@ -77,14 +77,20 @@ def take_steps(run: Run, acting: Acting) -> Generator[Event, None, None]:
             if run.result is not None:
                 return
         yield from _answer_at_limit(run, acting)
-    except Interrupted as stop:
-        result = run.end_interrupted(str(stop) or BY_PERSON)
-        step = result.steps[-1]
+    except (Interrupted, ApprovalError) as stop:
+        step = _end_midway(run, stop).steps[-1]
         if isinstance(step, ActionStep | PlanningStep):  # else it was answered in that very moment
             yield from _enter(run, acting, step)
     except BudgetReached as reached:
         run.drop_step()  # the call was not made, so there is nothing in it
         run.end("budget", error=Fault(kind="BudgetReached", message=str(reached)))
+
+
+def _end_midway(run: Run, stop: Interrupted | ApprovalError) -> RunResult:
+    if isinstance(stop, Interrupted):
+        return run.end_interrupted(str(stop) or BY_PERSON)
+    # Of a plan; where it is of a call, its step ends the run.
+    return run.end("failed", error=Fault(kind=type(stop).__name__, message=stop.message))
 
 
 def _take_step(run: Run, acting: Acting) -> Generator[Event, None, None]:

@@ -114,6 +114,11 @@ class MultiStepAgent(AgentDefinition, ABC):
         return self.runs[-1] if self.runs else None
 
     @property
+    def is_running(self) -> bool:
+        """Whether a run goes on."""
+        return bool(self._history.active)
+
+    @property
     def usage(self) -> TokenUsage:
         """Of all runs in memory added up."""
         usages = [result.usage for result in self.runs]

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Generator
 from typing import Protocol
 
+from agent_magic.agents.approvals import MAX_EDITED_PLAN
+from agent_magic.agents.approving import Asking, approve_plan_text
 from agent_magic.agents.asking import ask_model
 from agent_magic.agents.boundary import has_news, pass_boundary
 from agent_magic.agents.hooks import takes_keyword, tell_error
@@ -26,12 +28,13 @@ PlanApproval = Callable[..., Value]
 """`approve_plan(plan)` or `approve_plan(plan, agent=agent)`: True or None takes the plan, a text
 takes that text instead, False refuses it."""
 END_OF_PLAN = "<end_plan>"
-MAX_PLAN = 20_000
+MAX_PLAN = MAX_EDITED_PLAN
 """Characters of a plan that count; of a model with a small window as many as it has tokens."""
+_REFUSED = "The person refused this plan."
 _LEADS = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+")
 
 
-class Planning(Composer, Protocol):
+class Planning(Composer, Asking, Protocol):
     """What planning needs of an agent."""
 
     @property
@@ -86,11 +89,9 @@ def make_plan(run: Run, planning: Planning) -> Generator[Event, None, PlanningSt
         if not plan:
             draft.fault = Fault(kind="NoPlan", message="The reply held no text, so there is no new plan.")
         else:
-            plan, notice = _approve(plan, planning)
-            if notice:
-                yield Notice(step_number=draft.step_number, message=notice)
+            plan, why = yield from _approve(run, plan, planning)
             if plan is None:
-                draft.fault = Fault(kind="PlanRefused", message=notice or "The person refused this plan.")
+                draft.fault = Fault(kind="PlanRefused", message=why)
             else:
                 draft.plan, draft.diff = plan, diff_plans(run.plan or "", plan)
                 run.plan = plan
@@ -125,8 +126,21 @@ def _lines(plan: str) -> list[str]:
     return [_LEADS.sub("", line).strip() for line in plan.splitlines() if line.strip()]
 
 
-def _approve(plan: str, planning: Planning) -> tuple[str | None, str]:
-    """The plan that counts, None for none, and what the person should be told."""
+def _approve(run: Run, plan: str, planning: Planning) -> Generator[Event, None, tuple[str | None, str]]:
+    """The plan that counts, None for none, and then why."""
+    taken, notice = _consult(plan, planning)
+    if notice:
+        yield Notice(step_number=run.step_number, message=notice)
+    if taken is None:
+        return None, notice or _REFUSED
+    said = yield from approve_plan_text(run, planning, run.step_number, taken)
+    if said is not None and said.verdict == "rejected":
+        return None, f"{_REFUSED[:-1]}: {said.reason}" if said.reason else _REFUSED
+    return (said.plan if said else None) or taken, ""
+
+
+def _consult(plan: str, planning: Planning) -> tuple[str | None, str]:
+    """What the person's own function makes of a plan, and what the person should be told."""
     approve = planning.approve_plan
     if approve is None:
         return plan, ""

@@ -9,8 +9,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Generator, Mapping, Sequence
 
+from agent_magic.agents.approving import approve_calls, may_ask
 from agent_magic.agents.asking import ask_model
-from agent_magic.agents.calling import Body, CallOutcome, call_tools
+from agent_magic.agents.calling import Body, CallOutcome, Ready, call_tools
 from agent_magic.agents.composing import compose_final, compose_plan
 from agent_magic.agents.drafts import StepDraft
 from agent_magic.agents.moment import Composed, Moment, projection_of
@@ -109,7 +110,7 @@ class ToolCallingAgent(MultiStepAgent):
         if draft.calls[0].name == FINAL_ANSWER.name:
             self._take_final_answer(run, draft, tools[FINAL_ANSWER.name])
             return
-        yield from self._run_calls(run, draft, tools, observation_budget(moment.window))
+        yield from self._run_calls(run, moment, draft, tools)
 
     # -- the reply ---------------------------------------------------------------------------
 
@@ -180,25 +181,22 @@ class ToolCallingAgent(MultiStepAgent):
     # -- the calls ---------------------------------------------------------------------------
 
     def _run_calls(
-        self, run: Run, draft: StepDraft, tools: Mapping[str, Tool], budget: int
+        self, run: Run, moment: Moment, draft: StepDraft, tools: Mapping[str, Tool]
     ) -> Generator[Event, None, None]:
-        ready: dict[int, tuple[Tool, PreparedCall]] = {}
-        for place, call in enumerate(draft.calls):
-            if place not in draft.results:
-                try:
-                    tool = _find_tool(call.name, tools)
-                    ready[place] = (tool, _prepare(tool, call, run))
-                except StepError as error:
-                    draft.results[place] = ToolResult(call=call, fault=_fault(error))
-            if place in draft.results:
-                yield ToolCallEnded(step_number=draft.step_number, result=draft.results[place])
+        ready = yield from self._prepare_calls(run, draft, tools)
+        if ready and may_ask(run, self):
+            ready = yield from approve_calls(
+                run, self, draft, ready, lambda call: _look_up(call, self._offered(moment), run)
+            )
         if ready:
             draft.watch(run.state.base)
+        budget = observation_budget(moment.window)
         bodies: dict[int, Body] = {}
         try:
             for outcome in call_tools(ready, run, self.max_tool_threads, bodies):
                 call = draft.calls[outcome.place]
                 if not outcome.is_over:
+                    draft.entered.add(outcome.place)
                     yield ToolCallStarted(step_number=draft.step_number, call=call)
                     continue
                 draft.results[outcome.place] = result = self._to_result(run, call, outcome, budget)
@@ -209,6 +207,20 @@ class ToolCallingAgent(MultiStepAgent):
                 if place not in draft.results and body.has_returned:
                     outcome = body.to_outcome(place)
                     draft.results[place] = self._to_result(run, draft.calls[place], outcome, budget)
+
+    def _prepare_calls(
+        self, run: Run, draft: StepDraft, tools: Mapping[str, Tool]
+    ) -> Generator[Event, None, Ready]:
+        ready: dict[int, tuple[Tool, PreparedCall]] = {}
+        for place, call in enumerate(draft.calls):
+            if place not in draft.results:
+                try:
+                    ready[place] = _look_up(call, tools, run)
+                except StepError as error:
+                    draft.results[place] = ToolResult(call=call, fault=_fault(error))
+            if place in draft.results:
+                yield ToolCallEnded(step_number=draft.step_number, result=draft.results[place])
+        return ready
 
     def _to_result(self, run: Run, call: ToolCall, outcome: CallOutcome, budget: int) -> ToolResult:
         notes = outcome.prepared.notes
@@ -257,6 +269,11 @@ def _refuse_final_answers(calls: Sequence[ToolCall]) -> list[ToolResult]:
 
 def _refused(call: ToolCall, text: str) -> ToolResult:
     return ToolResult(call=call, fault=Fault(kind=ToolCallError.__name__, message=text))
+
+
+def _look_up(call: ToolCall, tools: Mapping[str, Tool], run: Run) -> tuple[Tool, PreparedCall]:
+    tool = _find_tool(call.name, tools)
+    return tool, _prepare(tool, call, run)
 
 
 def _find_tool(name: str, tools: Mapping[str, Tool]) -> Tool:

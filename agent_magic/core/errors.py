@@ -9,10 +9,12 @@ AgentError                       has .message
 │   ├── ToolCallError            unknown tool, wrong or missing argument, unknown @reference
 │   ├── ToolError                raised on purpose by a tool's author: the text is for the model
 │   ├── ToolExecutionError       the tool crashed; the cause is kept as `__cause__`
-│   └── FinalAnswerRejected      a check of the person's said no, and why
+│   ├── FinalAnswerRejected      a check of the person's said no, and why
+│   └── CallRejected             the person refused a call, and why
 ├── RunError                     ends the run                                 (reader: the person)
 │   ├── RunNotAnswered           raised by the cell magic only; has `.result`
 │   ├── GenerationError          the model failed: its id, its words, what to look at
+│   ├── ApprovalError            a person is to be asked, and nobody can answer
 │   └── PromptError              a template lacks a variable: file, key, variable
 └── DefinitionError              before any run                               (reader: who wrote it)
     ├── ToolDefinitionError      which parameter lacks what, and what to add
@@ -59,6 +61,10 @@ class FinalAnswerRejected(StepError):  # noqa: N818 - the field's word for it, n
     """A check of the person's refused the answer."""
 
 
+class CallRejected(StepError):  # noqa: N818 - it names what the person did, not a fault
+    """The person refused a tool call; it was not made."""
+
+
 class RunError(AgentError):
     """A fault that ends a run."""
 
@@ -78,6 +84,10 @@ class GenerationError(RunError):
     def __init__(self, message: str, *, model_id: str = "") -> None:
         super().__init__(message)
         self.model_id = model_id
+
+
+class ApprovalError(RunError):
+    """Something waits for a person's word, and nobody is there who could give it."""
 
 
 class PromptError(RunError):

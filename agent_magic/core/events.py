@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from agent_magic.core.approval import Decision, Question, Verdict
 from agent_magic.core.messages import ChatMessage, ToolCall
 from agent_magic.core.result import RunResult
 from agent_magic.core.steps import ActionStep, FinalAnswerStep, PlanningStep, TaskStep, ToolResult
@@ -45,6 +46,19 @@ class TextDelta:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ArgumentsDelta:
+    """A piece of the arguments of a native tool call, as the model writes them."""
+
+    step_number: int
+    place: int
+    """Of the call in its turn, from 0."""
+    name: str
+    """Of the tool; empty as long as the model has not named it."""
+    text: str
+    """Of the arguments' JSON; empty where the call begins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanDelta:
     """A piece of a plan or of the reasoning before it."""
 
@@ -55,7 +69,7 @@ class PlanDelta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """The run waits: a model call failed in a passing way and will be made again, or the person paused."""
+    """The run waits: to make a model call again that failed in a passing way, or for the person."""
 
     step_number: int
     reason: str
@@ -63,7 +77,32 @@ class Waiting:
     """None: until the person lets it go on."""
     attempt: int = 0
     """The attempt that failed, counted from 1."""
-    kind: Literal["retry", "pause"] = "retry"
+    kind: Literal["retry", "pause", "approval"] = "retry"
+    question: Question | None = None
+    """What the person is asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalGiven:
+    """One item of what the person was asked is decided."""
+
+    step_number: int
+    decision: Decision
+
+    @property
+    def item_id(self) -> str:
+        """Of the item in its question."""
+        return self.decision.item.id
+
+    @property
+    def verdict(self) -> Verdict:
+        """What was said of it."""
+        return self.decision.verdict
+
+    @property
+    def reason(self) -> str:
+        """Why it was rejected."""
+        return self.decision.reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +181,9 @@ Event = (
     | StepStarted
     | PlanDelta
     | TextDelta
+    | ArgumentsDelta
     | Waiting
+    | ApprovalGiven
     | SettingChanged
     | ContextShortened
     | Notice

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NoReturn, get_args
 
+from agent_magic.core.approval import APPROVAL_POLICIES, ApprovalPolicy
 from agent_magic.core.errors import OptionError
 from agent_magic.core.values import Value
 
@@ -37,6 +38,8 @@ class SettingValues:
     """Likewise in US dollars."""
     max_total_tokens: int | None = None
     """Likewise input and output tokens together."""
+    approve: ApprovalPolicy = "never"
+    """What waits for a person's word: nothing, tool calls (`tools`), or plans too (`all`)."""
     is_paused: bool = False
     """Runs wait before their next call."""
 
@@ -190,7 +193,9 @@ def _checked(name: str, value: Value) -> Value:
         case "max_time_s" | "max_cost_usd":
             return None if value is None else _positive(name, value)
         case "summary_mode":
-            return _summary_mode(value)
+            return _choice(name, value, SUMMARY_MODES)
+        case "approve":
+            return _choice(name, value, APPROVAL_POLICIES)
         case "is_paused":
             return _yes_or_no(name, value)
         case _:
@@ -224,11 +229,11 @@ def _yes_or_no(name: str, value: Value) -> bool:
     return value
 
 
-def _summary_mode(value: Value) -> SummaryMode:
-    if value not in SUMMARY_MODES:
+def _choice(name: str, value: Value, choices: tuple[str, ...]) -> str:
+    if value not in choices:
         raise OptionError(
-            f"summary_mode={value!r} is not allowed.{_nearest(value, SUMMARY_MODES)} "
-            f"Give one of: {', '.join(map(repr, SUMMARY_MODES))}."
+            f"{name}={value!r} is not allowed.{_nearest(value, choices)} "
+            f"Give one of: {', '.join(map(repr, choices))}."
         )
     return value
 

@@ -35,6 +35,7 @@ _FOR_MODEL = frozenset(
         "ToolError",
         "ToolExecutionError",
         "FinalAnswerRejected",
+        "CallRejected",
         "Interrupted",
     }
 )

@@ -7,12 +7,25 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import count
 
 from agent_magic.core.messages import ChatMessage, MessageDelta, TokenUsage, ToolCall, ToolCallDelta
 from agent_magic.models.parsing import split_reasoning
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallPiece:
+    """What a fragment adds to a tool call, once it is known to which."""
+
+    place: int
+    """Of the call in the reply, from 0."""
+    name: str
+    """Of the call's tool, as far as it has come."""
+    arguments: str
 
 
 class MessageBuilder:
@@ -45,20 +58,24 @@ class MessageBuilder:
         """Why the provider ended the reply; None as long as it has not."""
         return self._finish_reason
 
-    def add(self, piece: MessageDelta | ChatMessage) -> None:
-        """Take the next piece; a `ChatMessage` is the whole reply and counts instead of all pieces."""
+    def add(self, piece: MessageDelta | ChatMessage) -> Sequence[CallPiece]:
+        """Take the next piece; a `ChatMessage` is the whole reply and counts instead of all pieces.
+
+        Returns:
+            What it adds to the tool calls of the reply.
+        """
         if isinstance(piece, ChatMessage):
             self._whole = piece
-            return
+            return ()
         if piece.text:
             self._text.append(piece.text)
         if piece.reasoning:
             self._reasoning.append(piece.reasoning)
-        for fragment in piece.tool_calls:
-            self._add_fragment(fragment)
+        added = [self._add_fragment(fragment) for fragment in piece.tool_calls] if piece.tool_calls else ()
         if piece.usage is not None:
             self._usage = piece.usage
         self._finish_reason = piece.finish_reason or self._finish_reason
+        return added
 
     def build(self) -> ChatMessage:
         """The message that all pieces make, each tool call with an id of its own."""
@@ -83,12 +100,12 @@ class MessageBuilder:
             message, content=text or None, reasoning=reasoning or None, tool_calls=calls
         )
 
-    def _add_fragment(self, fragment: ToolCallDelta) -> None:
+    def _add_fragment(self, fragment: ToolCallDelta) -> CallPiece:
         call = self._find(fragment)
         if call is None:
             call = _OpenCall(fragment)
             self._calls.append(call)
-        call.add(fragment)
+        return CallPiece(place=self._calls.index(call), arguments=call.add(fragment), name=call.name)
 
     def _find(self, fragment: ToolCallDelta) -> _OpenCall | None:
         """The call that a fragment goes on with; None if it begins a new one."""
@@ -124,12 +141,15 @@ class _OpenCall:
         self._in_string = False
         self._is_escaped = False
 
-    def add(self, fragment: ToolCallDelta) -> None:
+    def add(self, fragment: ToolCallDelta) -> str:
+        """Take a fragment; the part of the arguments that is new with it."""
         self.id = self.id or fragment.id or None
         self.name = self.name or fragment.name or ""
         if fragment.arguments and not self._is_repeated_by(fragment):
             self._pieces.append(fragment.arguments)
             self._is_blank = self._is_blank and not fragment.arguments.strip()
+            return fragment.arguments
+        return ""
 
     def is_followed_by(self, fragment: ToolCallDelta) -> bool:
         """Whether a fragment that fits by id or index begins another call all the same."""

@@ -17,11 +17,13 @@ from agent_magic.core.state import AgentState
 from agent_magic.core.values import Value
 from agent_magic.models.model import Model
 from agent_magic.models.select import Choice, choose_model
+from agent_magic.notebook.asking import refuse_unattended
 from agent_magic.notebook.checks import refuse_lost_checks
 from agent_magic.notebook.handing import Handed
 from agent_magic.notebook.kernel_state import KernelState
 from agent_magic.notebook.options import AgentOptions
 from agent_magic.notebook.settings import NamedType, read_settings
+from agent_magic.record.journal import Journal
 from agent_magic.tools.toolbox import LiveTool, Source, Toolbox
 
 
@@ -40,6 +42,8 @@ class Keeping:
     """From the last `--answer-type`."""
     reason: str = ""
     """Why it has this model, as the header says it."""
+    journal: Journal | None = None
+    """That its last run was written to."""
 
 
 _keepings: weakref.WeakKeyDictionary[MultiStepAgent, Keeping] = weakref.WeakKeyDictionary()
@@ -73,6 +77,7 @@ def new_agent(magics: Any, state: KernelState, name: str) -> MultiStepAgent:
         max_time_s=magics.max_time_s,
         max_cost_usd=magics.max_cost_usd,
         max_total_tokens=magics.max_total_tokens,
+        approve=magics.approve,
         prompt_templates=magics.prompt_templates or None,
         state=AgentState(state, scope=magics.state, references=magics.references),
     )
@@ -116,8 +121,10 @@ def change_agent(
     """
     keeping = keeping_of(agent, state)
     asked = read_settings(state, agent, options, named=keeping.answer_type)
-    if asked.checks is None and not options.define:
-        refuse_lost_checks(agent)
+    if not options.define:
+        refuse_unattended(magics, agent.name, asked.live.get("approve", agent.approve))
+        if asked.checks is None:
+            refuse_lost_checks(agent)
     _refuse_lost_tools(keeping, {**given.variables, **mentioned.variables})
     given_tools = keeping.given if options.tools is None else given.tools
     mentioned_tools = {**keeping.mentioned, **mentioned.tools}

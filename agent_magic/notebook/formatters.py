@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 Bundle = dict[str, Any]
+_AGENT = ("agent_magic.agents.multistep", "MultiStepAgent")
 
 
 def install(shell: Any) -> None:
@@ -18,13 +19,20 @@ def install(shell: Any) -> None:
     for (module, name), draw in _TYPES.items():
         formatter.for_type_by_name(module, name, draw)
 
+    def draw_agent(agent: Any) -> Bundle:
+        from agent_magic.notebook import cards  # noqa: PLC0415 - only once there is a thing to draw
+
+        return cards.agent_output(shell, agent)
+
+    formatter.for_type_by_name(*_AGENT, draw_agent)
+
 
 def uninstall(shell: Any) -> None:
     """Take the formatters off again."""
     formatter = shell.display_formatter.mimebundle_formatter
-    for key in _TYPES:
+    for key in (_AGENT, *_TYPES):
         formatter.deferred_printers.pop(key, None)
-    for kind in [k for k in formatter.type_printers if (k.__module__, k.__name__) in _TYPES]:
+    for kind in [k for k in formatter.type_printers if (k.__module__, k.__name__) in (_AGENT, *_TYPES)]:
         formatter.pop(kind)
 
 
@@ -38,7 +46,6 @@ def _draw(name: str) -> Callable[[Any], Bundle]:
 
 
 _TYPES: dict[tuple[str, str], Callable[[Any], Bundle]] = {
-    ("agent_magic.agents.multistep", "MultiStepAgent"): _draw("agent_bundle"),
     ("agent_magic.core.result", "RunResult"): _draw("run_bundle"),
     ("agent_magic.core.steps", "ActionStep"): _draw("step_bundle"),
     ("agent_magic.agents.preview", "Preview"): _draw("preview_bundle"),

@@ -9,9 +9,13 @@ from typing import Any
 
 from agent_magic.agents.moment import projection_of
 from agent_magic.agents.multistep import MultiStepAgent
-from agent_magic.agents.preview import Preview
+from agent_magic.agents.preview import Preview, preview_sent
+from agent_magic.core.edits import name_of
+from agent_magic.core.errors import OptionError
 from agent_magic.core.messages import RequestKind
 from agent_magic.core.settings import SummaryMode
+from agent_magic.core.steps import RunStep
+from agent_magic.notebook.laid_on import places_of
 from agent_magic.record.preview import to_preview_record
 from agent_magic.record.preview_schema import PreviewRecord
 from agent_magic.view.preview import preview_to_bundle
@@ -40,9 +44,58 @@ def look_at(
     if summary_mode is not None:
         sent = seen if seen.is_past else agent.preview(kind=kind)
         return preview_to_bundle(to_view_record(seen, sent)), said
+    return preview_to_bundle(*_both(agent, seen, step, kind)), said
+
+
+def look_at_both(
+    agent: MultiStepAgent, *, step: int | None, kind: RequestKind
+) -> tuple[PreviewRecord, PreviewRecord]:
+    """The records of both views of a call, the normal one first.
+
+    Raises:
+        OptionError: No such call was made.
+    """
+    return _both(agent, agent.preview(step, kind=kind), step, kind)
+
+
+def look_at_step(
+    agent: MultiStepAgent, step: RunStep, kind: RequestKind
+) -> tuple[PreviewRecord, PreviewRecord]:
+    """The records of both views of the call that made a step, of whichever run.
+
+    Raises:
+        OptionError: No such call was made.
+    """
+    number = getattr(step, "step_number", None)
+    if number is None:
+        raise OptionError(f"No call of a model made {name_of(step)}. Look at a step or a plan.")
+    memory = agent.memory
+    index = places_of(memory).get(id(step), len(memory.entries))
+    # Numbers begin anew in each run: the call that made a step saw the steps before it, and no later ones.
+    made_by = [r for r in memory.requests if r.n_steps <= index and (r.step_number, r.kind) == (number, kind)]
+    if not made_by:
+        return look_at_both(agent, step=number, kind=kind)
+
+    def look(summary_mode: SummaryMode | None) -> Preview:
+        return preview_sent(
+            memory,
+            agent.model,
+            run_ids=(made_by[-1].run_id,),
+            step_number=number,
+            kind=kind,
+            summary_mode=summary_mode,
+        )
+
+    sent = look(None)
+    return to_view_record(look("off"), sent), to_view_record(look("all"), sent)
+
+
+def _both(
+    agent: MultiStepAgent, sent: Preview, step: int | None, kind: RequestKind
+) -> tuple[PreviewRecord, PreviewRecord]:
     normal = agent.preview(step, kind=kind, summary_mode="off")
     summary = agent.preview(step, kind=kind, summary_mode="all")
-    return preview_to_bundle(to_view_record(normal, seen), to_view_record(summary, seen)), said
+    return to_view_record(normal, sent), to_view_record(summary, sent)
 
 
 def to_view_record(preview: Preview, sent: Preview | None = None) -> PreviewRecord:

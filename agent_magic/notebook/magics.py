@@ -11,9 +11,10 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
 from traitlets import Bool, Enum, Float, Int, Unicode
 
+from agent_magic.core.approval import APPROVAL_POLICIES
 from agent_magic.core.errors import DefinitionError
 from agent_magic.core.settings import SUMMARY_MODES
-from agent_magic.notebook import completion, empty_body, formatters
+from agent_magic.notebook import completion, control_channel, empty_body, formatters, widget_host
 from agent_magic.notebook.commands import parse_command
 from agent_magic.notebook.help import help_text
 from agent_magic.notebook.options import parse_line
@@ -39,6 +40,16 @@ class AgentMagics(Magics):
         "plan",
         help="Which calls read the history without old plans and old thoughts: those for a plan, all, or none (off).",
     ).tag(config=True)
+    approve = Enum(
+        APPROVAL_POLICIES,
+        "never",
+        help="What waits for your word before it counts: nothing, tool calls, or plans too (all).",
+    ).tag(config=True)
+    unattended = Enum(
+        ["refuse", "approve"],
+        "refuse",
+        help="Where nobody can answer: refuse to run an agent that would ask, or approve all that it asks.",
+    ).tag(config=True)
     max_time_s = Float(
         None,
         allow_none=True,
@@ -63,6 +74,15 @@ class AgentMagics(Magics):
         config=True
     )
     quiet = Bool(False, help="Show header and answer only.").tag(config=True)
+    after_run = Enum(
+        ["record", "widget"],
+        "record",
+        help="What stays in the cell after a run: the saved record, or the live widget, which is dead once the kernel ends.",
+    ).tag(config=True)
+    journal = Bool(
+        True,
+        help="Keep each run on disk, step by step: beside the notebook in .agent_magic, or in your state folder.",
+    ).tag(config=True)
     raise_unanswered = Bool(
         None,
         allow_none=True,
@@ -112,6 +132,8 @@ def load(shell: Any) -> None:
     completion.install(shell, model_ids=_model_ids)
     formatters.install(shell)
     empty_body.install(shell)
+    control_channel.install(shell)
+    widget_host.install(shell)
 
 
 def _model_ids() -> list[str]:
@@ -123,6 +145,8 @@ def _model_ids() -> list[str]:
 
 def unload(shell: Any) -> None:
     """Take all of it off again."""
+    widget_host.uninstall()
+    control_channel.uninstall(shell)
     empty_body.uninstall(shell)
     formatters.uninstall(shell)
     completion.uninstall(shell)

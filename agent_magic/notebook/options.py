@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from agent_magic.core.approval import APPROVAL_POLICIES, ApprovalPolicy
 from agent_magic.core.errors import OptionError
 from agent_magic.core.settings import SUMMARY_MODES, SummaryMode
 from agent_magic.core.state import Scope
@@ -60,6 +61,7 @@ class AgentOptions:
     """Names of functions, without the `@`."""
     answer_type: str | Off | None = None
     """As Python writes it."""
+    approve: ApprovalPolicy | None = None
     max_time_s: float | Off | None = None
     max_cost_usd: float | Off | None = None
     max_total_tokens: int | Off | None = None
@@ -115,6 +117,8 @@ OPTIONS: tuple[Option, ...] = (
            help="functions that every answer must pass: False or an exception refuses it; given again, they replace these"),
     Option(flag="--answer-type", field="answer_type", kind="type", value="TYPE|any", off="any", default="any",
            help="what the answer must be: float, list[str], Literal['a', 'b'], a dataclass or pydantic model"),
+    Option(flag="--approve", field="approve", kind="choice", value="never|tools|all", choices=APPROVAL_POLICIES, default="never",
+           help="what waits for your word before it counts: nothing, tool calls, or plans too"),
     Option(flag="--max-time", field="max_time_s", kind="amount", value="SECONDS|none", unit="seconds", off="none", default="none",
            help="a run ends before the call that would pass so many seconds"),
     Option(flag="--max-cost", field="max_cost_usd", kind="amount", value="USD|none", unit="US dollars", off="none", default="none",

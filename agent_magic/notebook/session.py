@@ -24,6 +24,7 @@ from agent_magic.notebook.cards import show_defined
 from agent_magic.notebook.display import show_run
 from agent_magic.notebook.ending import end_cell
 from agent_magic.notebook.handing import Handed, hand_over, pictures
+from agent_magic.notebook.journals import Journals
 from agent_magic.notebook.kernel_state import KernelState
 from agent_magic.notebook.mentions import Mentions, parse_mentions
 from agent_magic.notebook.options import DEFAULT_NAME, AgentOptions
@@ -129,18 +130,23 @@ def _run(
 ) -> Value:
     """Show a run to its end, bind what the cell promised, and give its answer."""
     value = None
+    keeping = keeping_of(agent, state)
+    journals = Journals(magics.shell, agent, keeping.journal) if magics.journal else None
     try:
         with PrintRouter(CURRENT_SINK, open_sinks):
             result = show_run(
-                magics.shell,
+                magics,
                 agent,
                 begin(),
-                reason=keeping_of(agent, state).reason,
+                reason=keeping.reason,
                 warnings=warnings,
                 quiet=options.quiet or magics.quiet,
+                journals=journals,
             )
         value = result.value if result is not None and result.status == "answered" else None
     finally:
+        if journals is not None:
+            keeping.journal = journals.journal
         # Whatever happened, the name that the cell promised is there for the next one.
         if options.as_name is not None:
             state.bind(options.as_name, value)

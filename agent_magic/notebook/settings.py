@@ -16,7 +16,15 @@ from agent_magic.notebook.kernel_state import KernelState
 from agent_magic.notebook.option_values import OFF
 from agent_magic.notebook.options import AgentOptions
 
-_LIVE = ("max_steps", "planning_interval", "summary_mode", "max_time_s", "max_cost_usd", "max_total_tokens")
+_LIVE = (
+    "max_steps",
+    "planning_interval",
+    "summary_mode",
+    "approve",
+    "max_time_s",
+    "max_cost_usd",
+    "max_total_tokens",
+)
 """Fields of the options that are settings of the agent by the same name."""
 
 

@@ -8,12 +8,13 @@ the record again and again need draw only what is new.
 
 from __future__ import annotations
 
-import string
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import assert_never, cast
 
 from agent_magic.core.events import (
+    ApprovalGiven,
+    ArgumentsDelta,
     ContextShortened,
     Event,
     ModelReplied,
@@ -31,20 +32,16 @@ from agent_magic.core.events import (
 )
 from agent_magic.core.messages import TokenUsage
 from agent_magic.core.result import RunResult
-from agent_magic.core.steps import ActionStep, PlanningStep, TaskStep, ToolResult
-from agent_magic.record.clean import clean_text, redact_plain
+from agent_magic.core.steps import ActionStep, PlanningStep, TaskStep
+from agent_magic.record.clean import redact_plain
 from agent_magic.record.notes import add_beside, cut_beside, cut_note, to_note
+from agent_magic.record.now import Now
 from agent_magic.record.plan import to_plan_record
 from agent_magic.record.run import cut_head, to_head, to_record
-from agent_magic.record.schema import AnyStepRecord, CallRecord, NoteRecord, NowRecord, RunRecord
-from agent_magic.record.step import LOOSEST, Limits, to_call_record, to_seconds, to_step_record, to_usage
+from agent_magic.record.schema import AnyStepRecord, LaidOnRecord, NoteRecord, RunRecord
+from agent_magic.record.step import LOOSEST, to_seconds, to_step_record, to_usage
 
-_KEPT_CHARS = 8_000
-_SHOWN_CHARS = 1_500
 _SHOWN_NOTES = 5
-_RUNNING_LIMITS = Limits(chars=2_000)
-_SHORT_WORD = 8
-_WORD = string.ascii_letters + string.digits + string.punctuation
 
 
 class RunDraft:
@@ -78,13 +75,19 @@ class RunDraft:
         """Of the step that is being made."""
         self._usage: TokenUsage | None = None
         self._first_step: int | None = None
-        self._now = _Now(1)
+        self._has_begun = False
+        self._now = Now(1)
         self._finished: RunRecord | None = None
 
     @property
     def is_finished(self) -> bool:
         """Whether the run has ended."""
         return self._finished is not None
+
+    @property
+    def boundary_step(self) -> int:
+        """The number of the step before which settings of steps are taken up next."""
+        return self._now.step_number + self._has_begun
 
     def add(self, event: Event) -> None:  # noqa: C901 - one case for each event
         """Take in what happened."""
@@ -94,13 +97,19 @@ class RunDraft:
                 self._head = self._to_head(event)
             case StepStarted():
                 self._first_step = self._first_step or event.step_number
-                self._now = _Now(event.step_number, is_planning=event.kind == "plan")
+                self._now = Now(event.step_number, is_planning=event.kind == "plan")
+                self._has_begun = True
             case TextDelta() | PlanDelta():
                 self._now.write(event)
+            case ArgumentsDelta():
+                self._now.write_arguments(event)
             case Waiting():
                 self._now.wait(event)
+            case ApprovalGiven():
+                self._now.decide(event)
+                self._add_note(event)
             case ModelReplied():
-                self._now.waiting = None
+                self._now.end_reply()
             case ToolCallStarted():
                 self._now.start(event)
             case ToolCallEnded():
@@ -115,14 +124,34 @@ class RunDraft:
             case _:
                 assert_never(event)
 
-    def finish(self, result: RunResult) -> None:
-        """End the record with `result`; for a run that was closed from outside and said nothing."""
+    def warn(self, warning: str) -> None:
+        """Say something in the header from now on."""
+        self._warnings = (*self._warnings, warning)
+
+    def lay_on(self, place: int, step: ActionStep | PlanningStep, laid_on: LaidOnRecord | None) -> None:
+        """Show a step, by its place, as it counts now: edited, or with what was laid upon it."""
+        if self._finished is None and place < len(self._steps):
+            notes = self._notes[place]
+            self._steps[place] = (
+                to_plan_record(step, notes=notes, laid_on=laid_on)
+                if isinstance(step, PlanningStep)
+                else to_step_record(step, notes=notes, laid_on=laid_on)
+            )
+
+    def finish(self, result: RunResult, laid_on: Mapping[int, LaidOnRecord | None] | None = None) -> None:
+        """End the record with `result`; for a run that was closed from outside and said nothing.
+
+        Args:
+            laid_on: See `record.run.to_record`.
+        """
         if self._new_notes and self._notes:  # the step that they told of was not made
             self._notes[-1] += self._new_notes
             self._new_notes = []
         warnings = [*self._warnings, *(note["text"] for note in self._new_notes if "is_warning" in note)]
         notes = self._to_notes(result)
-        self._finished = to_record(result, reason=self._reason, warnings=warnings, notes=notes)
+        self._finished = to_record(
+            result, reason=self._reason, warnings=warnings, notes=notes, laid_on=laid_on
+        )
 
     def to_record(self) -> RunRecord:
         """The record as it stands; after the end that of the result, with the notes taken in before."""
@@ -153,18 +182,20 @@ class RunDraft:
 
     def _add_step(self, step: ActionStep | PlanningStep) -> None:
         notes, self._new_notes = self._new_notes, []
+        # A plan and the action after it are one step: settings of steps are not taken up between them.
+        self._has_begun = isinstance(step, PlanningStep)
         if isinstance(step, PlanningStep):
             self._steps.append(to_plan_record(step, notes=notes))
-            self._now = _Now(step.step_number)
+            self._now = Now(step.step_number)
         else:
             self._steps.append(to_step_record(step, notes=notes))
-            self._now = _Now(step.step_number + 1)
+            self._now = Now(step.step_number + 1)
         self._made.append(step)
         self._notes.append(notes)
         usage = step.token_usage or TokenUsage()
         self._usage = usage if self._usage is None else self._usage + usage
 
-    def _add_note(self, event: SettingChanged | ContextShortened | Notice) -> None:
+    def _add_note(self, event: SettingChanged | ContextShortened | Notice | ApprovalGiven) -> None:
         note = to_note(event)
         self._first_step = self._first_step or event.step_number
         match event:
@@ -199,75 +230,5 @@ class RunDraft:
         return placed
 
 
-class _Now:
-    """The step that is being made."""
-
-    def __init__(self, step_number: int, *, is_planning: bool = False) -> None:
-        self.step_number = step_number
-        self._is_planning = is_planning
-        self.waiting: Waiting | None = None
-        self._thought = ""
-        self._reasoning = ""
-        self._calls: dict[str, CallRecord] = {}
-        self._running: dict[str, None] = {}
-
-    def write(self, delta: TextDelta | PlanDelta) -> None:
-        self.waiting = None
-        if delta.is_reasoning:
-            self._reasoning = (self._reasoning + delta.text)[-_KEPT_CHARS:]
-        else:
-            self._thought = (self._thought + delta.text)[-_KEPT_CHARS:]
-
-    def wait(self, event: Waiting) -> None:
-        if event.kind == "retry":  # a reply that broke off is thrown away whole and asked for again
-            self._thought = self._reasoning = ""
-        self.waiting = event
-
-    def start(self, event: ToolCallStarted) -> None:
-        self.waiting = None
-        self._running[event.call.id] = None
-        started = to_call_record(ToolResult(call=event.call), _RUNNING_LIMITS)
-        started.pop("observation", None)
-        started.pop("output", None)
-        self._calls[event.call.id] = started
-
-    def end(self, result: ToolResult) -> None:
-        self._running.pop(result.call.id, None)
-        self._calls[result.call.id] = to_call_record(result, _RUNNING_LIMITS)
-
-    def to_record(self) -> NowRecord:
-        record = NowRecord(
-            step_number=self.step_number, doing="planning" if self._is_planning else "thinking"
-        )
-        if text := _newest(self._thought):
-            record["plan" if self._is_planning else "thought"] = text
-        if reasoning := _newest(self._reasoning):
-            record["reasoning"] = reasoning
-        if self._calls:
-            record["calls"] = list(self._calls.values())
-        if self._running:
-            record["doing"] = "calling"
-            record["running"] = [self._calls[call_id]["id"] for call_id in self._running]
-        if self.waiting:
-            delay_s = self.waiting.delay_s
-            record["doing"] = "waiting" if self.waiting.kind == "retry" else "paused"
-            record["waiting"] = {
-                "reason": clean_text(self.waiting.reason, 300),
-                "delay_s": None if delay_s is None else to_seconds(delay_s),
-                "attempt": self.waiting.attempt,
-            }
-        return record
-
-
 def _to_shown(note: NoteRecord) -> NoteRecord:
     return cut_note(cast("NoteRecord", redact_plain(note)))
-
-
-def _newest(text: str) -> str:
-    """The end of a text that is being written, without secrets."""
-    shown = clean_text(text, _KEPT_CHARS)
-    whole_words = shown.rstrip(_WORD)
-    # The last word of a text that is being written may be the first half of a key.
-    if len(shown) - len(whole_words) >= _SHORT_WORD:
-        shown = whole_words
-    return (shown if len(shown) <= _SHOWN_CHARS else "…" + shown[-_SHOWN_CHARS:]).strip()

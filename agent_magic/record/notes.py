@@ -8,8 +8,9 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 
+from agent_magic.core.approval import VERDICT_WORDS, Decision
 from agent_magic.core.edits import StepView
-from agent_magic.core.events import ContextShortened, Notice, SettingChanged
+from agent_magic.core.events import ApprovalGiven, ContextShortened, Notice, SettingChanged
 from agent_magic.core.short_form import Form
 from agent_magic.core.values import safe_repr
 from agent_magic.record.clean import cut_text
@@ -19,7 +20,7 @@ _NOTE_CHARS = 500
 _VALUE_CHARS = 80
 
 
-def to_note(event: SettingChanged | ContextShortened | Notice) -> NoteRecord:
+def to_note(event: SettingChanged | ContextShortened | Notice | ApprovalGiven) -> NoteRecord:
     """The line that tells of an event; its text is not redacted yet."""
     match event:
         case SettingChanged():
@@ -33,6 +34,8 @@ def to_note(event: SettingChanged | ContextShortened | Notice) -> NoteRecord:
             }
         case Notice():
             return {"text": event.message, "is_warning": True}
+        case ApprovalGiven():
+            return {"text": _to_decision_text(event.decision)}
 
 
 def to_laid_on(
@@ -93,6 +96,15 @@ def cut_laid_on(laid_on: LaidOnRecord) -> LaidOnRecord:
 def to_utc(seconds: float) -> str:
     """A moment as ISO 8601, to the millisecond."""
     return dt.datetime.fromtimestamp(seconds, dt.UTC).isoformat(timespec="milliseconds")
+
+
+def _to_decision_text(decision: Decision) -> str:
+    what, told = f"{decision.item.name} was", ""
+    if decision.arguments is not None:
+        what, told = f"the arguments of {decision.item.name} were", safe_repr(decision.arguments, _NOTE_CHARS)
+    elif decision.reason:
+        told = decision.reason
+    return f"{what} {VERDICT_WORDS[decision.verdict]} by {decision.by}" + (f": {told}" if told else "")
 
 
 def _to_setting_text(event: SettingChanged) -> str:

@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TypeVar, cast
 
+from agent_magic.core.form.value import RecordedValue
 from agent_magic.core.result import CheckResult, RunResult
 from agent_magic.core.steps import ActionStep, PlanningStep, TaskStep
 from agent_magic.core.values import Value, describe, safe_repr, to_text
@@ -158,6 +159,11 @@ def to_head(
     )
 
 
+def fit_record(record: RunRecord, max_bytes: int = MAX_BYTES) -> RunRecord:
+    """A record of prepared texts within `max_bytes` of a notebook file: texts are cut, then steps left out."""
+    return _fit(record, len(record["steps"]) + record["steps_left_out"], max_bytes)
+
+
 def cut_head(record: RunRecord, limits: Limits) -> RunRecord:
     """A copy of `record` in which all but the steps is within `limits`."""
     cut = record.copy()
@@ -233,13 +239,13 @@ def _cut_check(check: CheckRecord, max_chars: int) -> CheckRecord:
     return cut
 
 
-def _fit(whole: RunRecord, n_made: int) -> RunRecord:
+def _fit(whole: RunRecord, n_made: int, max_bytes: int = MAX_BYTES) -> RunRecord:
     record = whole
     for limits in _LIMITS:
         record = cut_head(whole, limits)
         record["steps"] = [_cut_any_step(step, limits) for step in _ends(whole["steps"], limits.steps)]
         record["steps_left_out"] = n_made - len(record["steps"])
-        if stored_size(record) <= MAX_BYTES:
+        if stored_size(record) <= max_bytes:
             break
     return record
 
@@ -255,6 +261,8 @@ def _ends(steps: Sequence[_Item], max_steps: int) -> Sequence[_Item]:
 def _to_answer(value: Value, status: Status) -> AnswerRecord | None:
     if value is None and status != "answered":
         return None
+    if isinstance(value, RecordedValue):
+        return _to_recorded_answer(value)
     type_name = type(value).__name__
     if isinstance(value, str):
         return {"type": type_name, "text": str.__str__(value)}
@@ -267,6 +275,13 @@ def _to_answer(value: Value, status: Status) -> AnswerRecord | None:
     if description.shape:
         return {"type": type_name, "shape": description.shape, "text": description.preview}
     return {"type": type_name, "text": _to_line(value)}
+
+
+def _to_recorded_answer(value: RecordedValue) -> AnswerRecord:
+    """That of an object which a run that was loaded had; it is known by what was written of it."""
+    if value.shape:
+        return {"type": value.type_name, "shape": value.shape, "text": value.preview}
+    return {"type": value.type_name, "text": value.preview}
 
 
 def _to_line(value: Value) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, final
 
+from agent_magic.core.approval import Verdict
 from agent_magic.core.edits import StepView
 from agent_magic.core.result import RunStatus, Verified
 from agent_magic.core.short_form import Form
@@ -175,11 +176,43 @@ class WaitRecord(TypedDict):
     attempt: int
 
 
+class WritingRecord(TypedDict):
+    """A tool call that the model is writing."""
+
+    name: str
+    """As far as it has come."""
+    arguments: str
+    """The newest part of their JSON."""
+
+
+class AskedItemRecord(TypedDict):
+    """One thing that the person is asked about."""
+
+    id: str
+    digest: str
+    """An answer carries it, so that nothing is approved but what was shown."""
+    kind: Literal["call", "plan"]
+    name: NotRequired[str]
+    arguments: NotRequired[dict[str, Json] | str]
+    plan: NotRequired[str]
+    is_partial: NotRequired[bool]
+    """What is shown is cut or has secrets taken out, so an edit of it would not be the whole."""
+    verdict: NotRequired[Verdict]
+    """Left out as long as it waits for an answer."""
+
+
+class AskedRecord(TypedDict):
+    """What the run waits for the person to say."""
+
+    id: str
+    items: list[AskedItemRecord]
+
+
 class NowRecord(TypedDict):
     """What happens at the moment in a run that goes on."""
 
     step_number: int
-    doing: Literal["thinking", "planning", "calling", "waiting", "paused"]
+    doing: Literal["thinking", "planning", "calling", "asking", "waiting", "paused"]
     thought: NotRequired[str]
     """The newest part of what the model writes."""
     plan: NotRequired[str]
@@ -190,6 +223,9 @@ class NowRecord(TypedDict):
     running: NotRequired[list[str]]
     """Ids of the calls that are running."""
     waiting: NotRequired[WaitRecord]
+    writing: NotRequired[list[WritingRecord]]
+    """Calls that the model is writing, by their place in the turn."""
+    asked: NotRequired[AskedRecord]
     notes: NotRequired[list[NoteRecord]]
 
 
@@ -232,6 +268,10 @@ class RunRecord(TypedDict):
     error: ErrorRecord | None
     now: NotRequired[NowRecord]
     """While it runs only."""
+    memory: NotRequired[str]
+    """What the run added to its agent's memory, see `core.form.part`, as the text of its JSON."""
+    journal: NotRequired[str]
+    """The name of the journal that has it, where it is too large to stand here."""
 
 
 class ToolLineRecord(TypedDict):

@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from agent_magic.core.form.value import RecordedValue
 from agent_magic.core.messages import TokenUsage
 from agent_magic.core.steps import ActionStep, Fault, ToolResult
-from agent_magic.core.values import Value, describe
+from agent_magic.core.values import Description, Value, describe
 from agent_magic.record.clean import cut_arguments, cut_text, redact_plain, to_plain
 from agent_magic.record.notes import add_beside, cut_beside
 from agent_magic.record.schema import (
@@ -169,10 +170,13 @@ def _to_arguments(arguments: Mapping[str, Value] | str | None) -> dict[str, Json
 
 
 def _to_output(value: Value, observation: str) -> ValueRecord:
-    record = ValueRecord(type=type(value).__name__)
-    if type(value) in _PLAIN:
-        return record
-    description = describe(value, _PREVIEW_CHARS)
+    if isinstance(value, RecordedValue):  # of a run that was loaded
+        description = Description(type_name=value.type_name, shape=value.shape, preview=value.preview)
+    elif type(value) in _PLAIN:
+        return ValueRecord(type=type(value).__name__)
+    else:
+        description = describe(value, _PREVIEW_CHARS)
+    record = ValueRecord(type=description.type_name)
     if description.shape:
         record["shape"] = description.shape
     # Plain lists and tables are in the observation already; saying it twice helps nobody.

@@ -25,6 +25,7 @@ from agent_magic.record.schema import (
 )
 
 _Item = TypeVar("_Item")
+_MAX_ASKED = 3
 _FORM_WORDS: dict[Form, str] = {
     "whole": "sent whole",
     "no_images": "sent without images",
@@ -207,11 +208,26 @@ def now_words(now: NowRecord) -> str:
         delay_s = waiting["delay_s"]
         delay = "" if delay_s is None else f" {delay_s:.3g} s"
         return f"waiting{delay} ({one_line(waiting['reason'], 120)})"
+    if now["doing"] == "asking":
+        return f"waiting for your approval of {_asked_words(now)}"
     if now["doing"] == "calling":
         running = now.get("running", [])
         names = [one_line(call["name"], 60) for call in now.get("calls", []) if call["id"] in running]
         return "calling " + ", ".join(dict.fromkeys(names))
+    if writing := now.get("writing"):
+        names = [one_line(call["name"], 60) for call in writing if call["name"]]
+        return ("writing a call of " + ", ".join(dict.fromkeys(names))) if names else "writing a call"
     return now["doing"]
+
+
+def _asked_words(now: NowRecord) -> str:
+    """`mean_price`, `mean_price and plot`, `the plan`: what waits for an answer, each name once."""
+    items = now["asked"]["items"] if "asked" in now else []
+    names = [one_line(item.get("name", "the plan"), 60) for item in items if "verdict" not in item]
+    names = list(dict.fromkeys(names))
+    if len(names) > _MAX_ASKED:
+        names = [*names[:_MAX_ASKED], f"{len(names) - _MAX_ASKED} more"]
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if names else "a call"
 
 
 def answer_label(record: RunRecord) -> str:

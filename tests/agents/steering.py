@@ -12,6 +12,8 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from agents.checking import PATIENCE_S
 
 from agent_magic.core.events import (
+    ApprovalGiven,
+    ArgumentsDelta,
     ContextShortened,
     Event,
     ModelReplied,
@@ -83,6 +85,20 @@ def _tell(event: Event) -> str:  # noqa: C901 - one case for each event
             return f"{event.kind} {event.step_number}"
         case TextDelta() | PlanDelta():
             return repr(event.text)
+        case ArgumentsDelta():
+            return f"{event.name}[{event.place}] {event.text!r}"
+        case Waiting(question=question) if question is not None:
+            return f"{event.kind} of {', '.join(item.name for item in question.items)} at {event.step_number}"
+        case ApprovalGiven(decision=decision):
+            given = decision.plan if decision.arguments is None else decision.arguments
+            told = [
+                decision.item.name,
+                decision.verdict,
+                f"by {decision.by}",
+                given and repr(given),
+                decision.reason,
+            ]
+            return ", ".join(filter(None, told))
         case Waiting():
             return f"{event.kind} at {event.step_number}: {event.reason}"
         case SettingChanged():

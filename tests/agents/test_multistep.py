@@ -30,6 +30,7 @@ from agent_magic.agents.toolcalling import ToolCallingAgent
 from agent_magic.core.changes import NameChange
 from agent_magic.core.errors import DefinitionError, OptionError
 from agent_magic.core.events import (
+    ArgumentsDelta,
     Event,
     ModelReplied,
     RunEnded,
@@ -136,6 +137,9 @@ def test_run_yields_these_events() -> None:
             TextDelta(step_number=1, text=".", is_reasoning=True),
             TextDelta(step_number=1, text="I load"),
             TextDelta(step_number=1, text=" them."),
+            ArgumentsDelta(step_number=1, place=0, name="load_prices", text=""),
+            ArgumentsDelta(step_number=1, place=0, name="load_prices", text='{"city":'),
+            ArgumentsDelta(step_number=1, place=0, name="load_prices", text=' "Oslo"}'),
             ModelReplied(
                 step_number=1,
                 message=ChatMessage(
@@ -193,6 +197,9 @@ Prices: Prices(rows=3)\
                 )
             ),
             StepStarted(step_number=2),
+            ArgumentsDelta(step_number=2, place=0, name="final_answer", text=""),
+            ArgumentsDelta(step_number=2, place=0, name="final_answer", text='{"answer": "@l'),
+            ArgumentsDelta(step_number=2, place=0, name="final_answer", text='oad_prices_1"}'),
             ModelReplied(
                 step_number=2,
                 message=ChatMessage(

@@ -64,13 +64,14 @@ def test_draft_answers_calls_that_have_no_result() -> None:
     draft = StepDraft(1)
     draft.calls = tuple(ToolCall(id=f"c{n}", name="look", arguments={}) for n in range(3))
     draft.results[1] = ToolResult(call=draft.calls[1], observation="seen")
+    draft.entered = {0, 1}
     draft.fault = _STOPPED
     step = draft.freeze()
     assert [result.to_text() for result in step.tool_results] == snapshot(
         [
             "The call was interrupted before it ended; what it did so far is not known.",
             "seen",
-            "The call was interrupted before it ended; what it did so far is not known.",
+            "The call was not run: the run was interrupted before it.",
         ]
     )
     assert [message.tool_call_id for message in step.to_messages()] == [None, "c0", "c1", "c2", None]

@@ -11,7 +11,7 @@ from inline_snapshot import snapshot
 
 from agent_magic.agents.toolcalling import ToolCallingAgent
 from agent_magic.core.errors import GenerationError
-from agent_magic.core.events import ModelReplied, RunEnded, StepStarted, TextDelta, Waiting
+from agent_magic.core.events import ArgumentsDelta, ModelReplied, RunEnded, StepStarted, TextDelta, Waiting
 from agent_magic.core.messages import ChatMessage, MessageDelta, TokenUsage, ToolCall, ToolCallDelta
 from agent_magic.core.steps import Fault
 from agent_magic.models.model import Model
@@ -64,9 +64,33 @@ def test_pieces_are_yielded_as_they_come_and_add_up_to_the_reply() -> None:
     assert (step.model_output, step.reasoning) == ("I add them now.", "Let me think.")
 
 
+def test_arguments_of_calls_are_yielded_as_they_come() -> None:
+    reply = calls(("add", {"a": 1, "b": 2}), ("add", {"a": 3, "b": 4}))
+    agent = agent_of([reply, final(3)], stream_pieces=3)
+    deltas = [e for e in agent.stream("1 + 2") if isinstance(e, ArgumentsDelta) and e.step_number == 1]
+    assert [(delta.place, delta.name, delta.text) for delta in deltas] == [
+        (0, "add", ""),
+        (0, "add", '{"a": '),
+        (0, "add", '1, "b"'),
+        (0, "add", ": 2}"),
+        (1, "add", ""),
+        (1, "add", '{"a": '),
+        (1, "add", '3, "b"'),
+        (1, "add", ": 4}"),
+    ]
+
+
+def test_calls_in_the_reply_to_a_request_for_a_plan_are_not_told() -> None:
+    reply = calls(("add", {"a": 1, "b": 2})) | {"content": "1. Add."}
+    agent = agent_of([reply, final(3)], stream_pieces=3, planning_interval=9)
+    events = list(agent.stream("1 + 2"))
+    names = {event.name for event in events if isinstance(event, ArgumentsDelta)}
+    assert names == {"final_answer"}
+
+
 def test_reply_that_comes_whole_has_no_deltas() -> None:
     events = list(agent_of([final(3) | {"content": "Three."}]).stream("1 + 2"))
-    assert not any(isinstance(event, TextDelta) for event in events)
+    assert not any(isinstance(event, TextDelta | ArgumentsDelta) for event in events)
     assert any(isinstance(event, ModelReplied) and event.message.content == "Three." for event in events)
 
 

@@ -10,6 +10,18 @@ import pytest
 from lab import SHOTS, Lab, find_fault, serve_lab, start_browser
 from playwright.sync_api import Browser
 
+EXTENSION = Path(__file__).resolve().parents[2] / "agent_magic/labextension"
+
+
+@pytest.fixture(scope="session")
+def live_view() -> None:
+    """The live view is built; without it the test is skipped, in CI it fails."""
+    if not (EXTENSION / "package.json").is_file():
+        reason = "live view not built: run `poe build-view`"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+
 
 @pytest.fixture(scope="module")
 def lab_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -19,7 +31,8 @@ def lab_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def _lab_address(lab_folder: Path) -> Iterator[str]:
-    with serve_lab(lab_folder) as address:
+    # What was built last is served, also where the package is not installed, or as a copy.
+    with serve_lab(lab_folder, extensions={"agent-magic": EXTENSION}) as address:
         yield address
 
 

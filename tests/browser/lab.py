@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +42,25 @@ SERVER_FLAGS = [
     "--ServerApp.port_retries=0",
     "--IdentityProvider.token=",
     "--ServerApp.password=",
-    "--LabApp.expose_app_in_browser=True",
-    "--LabApp.news_url=None",
-    "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
-    "--LabApp.extension_manager=readonly",
     "--LanguageServerManager.autodetect=False",
 ]
+APP_FLAGS = {
+    "jupyterlab": [
+        "--LabApp.expose_app_in_browser=True",
+        "--LabApp.news_url=None",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        "--LabApp.extension_manager=readonly",
+        "--LabApp.extra_labextensions_path={extensions}",
+    ],
+    "notebook": [
+        "--JupyterNotebookApp.expose_app_in_browser=True",
+        "--JupyterNotebookApp.extra_labextensions_path={extensions}",
+        "--LabApp.extra_labextensions_path={extensions}",  # serves the files
+    ],
+}
+"""By the module that is run."""
+PAGES = {"jupyterlab": "doc/tree", "notebook": "notebooks"}
+"""Where a notebook alone is shown."""
 LAB_SETTINGS = {
     "@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
     "@jupyterlab/docmanager-extension/plugin": {"autosave": False},
@@ -75,9 +88,25 @@ def find_chromium() -> str | None:
 
 
 @contextlib.contextmanager
-def serve_lab(folder: Path) -> Iterator[str]:
-    """Start `jupyter lab` on `folder`, with settings of its own; gives its address."""
+def serve_lab(
+    folder: Path,
+    *,
+    extensions: Mapping[str, Path] | None = None,
+    python: str = sys.executable,
+    app: str = "jupyterlab",
+) -> Iterator[str]:
+    """Start `jupyter lab` on `folder`, with settings of its own; gives its address.
+
+    Args:
+        folder: What is served.
+        extensions: Built extensions by name; they go before installed ones of that name.
+        python: Of the environment whose JupyterLab is served.
+        app: `jupyterlab`, or `notebook` for Notebook 7.
+    """
     home = Path(tempfile.mkdtemp(prefix="lab-"))
+    for name, built in (extensions or {}).items():
+        (home / "extensions").mkdir(exist_ok=True)
+        (home / "extensions" / name).symlink_to(built, target_is_directory=True)
     for plugin, setting in LAB_SETTINGS.items():
         file = home / "settings" / f"{plugin}.jupyterlab-settings"
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -93,10 +122,11 @@ def serve_lab(folder: Path) -> Iterator[str]:
         "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
     }
     command = [
-        sys.executable,
+        python,
         "-m",
-        "jupyterlab",
+        app,
         *SERVER_FLAGS,
+        *(flag.format(extensions=home / "extensions") for flag in APP_FLAGS[app]),
         f"--port={port}",
         f"--ServerApp.root_dir={folder}",
     ]
@@ -144,9 +174,9 @@ def write_notebook(path: Path, cells: list[str]) -> None:
 class Lab:
     """One notebook, open in JupyterLab's single-document mode. Cells are counted from 0."""
 
-    def __init__(self, page: Page, address: str) -> None:
+    def __init__(self, page: Page, address: str, app: str = "jupyterlab") -> None:
         self.page = page
-        self._address = address
+        self._pages = f"{address}/{PAGES[app]}"
         self.complaints: list[str] = []
         """Errors of the page and of its console."""
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
@@ -154,7 +184,7 @@ class Lab:
 
     def open(self, notebook: str, *, wait_for_kernel: bool = True) -> None:
         """Open a notebook of the served folder and wait until it can be used."""
-        self.page.goto(f"{self._address}/doc/tree/{notebook}?reset", wait_until="domcontentloaded")
+        self.page.goto(f"{self._pages}/{notebook}?reset", wait_until="domcontentloaded")
         self.page.wait_for_function(f"window.jupyterapp && {CURRENT} && {CURRENT}.content", timeout=60_000)
         self._settle(f"{CURRENT}.context.ready")
         self.page.wait_for_selector(".jp-NotebookPanel .jp-Cell", timeout=60_000)

@@ -25,7 +25,7 @@ def test_settings_are_read_as_attributes() -> None:
 def test_settings_show_themselves() -> None:
     settings = AgentSettings(max_time_s=3)
     assert repr(settings) == snapshot(
-        "AgentSettings(max_steps=20, planning_interval=None, summary_mode='plan', max_time_s=3.0, max_cost_usd=None, max_total_tokens=None, is_paused=False)"
+        "AgentSettings(max_steps=20, planning_interval=None, summary_mode='plan', max_time_s=3.0, max_cost_usd=None, max_total_tokens=None, approve='never', is_paused=False)"
     )
     assert {"max_steps", "summary_mode", "update", "observe"} <= set(dir(settings))
 
@@ -58,7 +58,7 @@ _REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "unknown": (
         {"sumary_mode": "all"},
         snapshot(
-            "There is no setting 'sumary_mode'. Nearest: 'summary_mode'. Settings: max_steps, planning_interval, summary_mode, max_time_s, max_cost_usd, max_total_tokens, is_paused."
+            "There is no setting 'sumary_mode'. Nearest: 'summary_mode'. Settings: max_steps, planning_interval, summary_mode, max_time_s, max_cost_usd, max_total_tokens, approve, is_paused."
         ),
     ),
     "interval 0": (

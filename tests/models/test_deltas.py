@@ -7,7 +7,7 @@ import time
 import pytest
 
 from agent_magic.core.messages import ChatMessage, MessageDelta, TokenUsage, ToolCall, ToolCallDelta
-from agent_magic.models.deltas import MessageBuilder
+from agent_magic.models.deltas import CallPiece, MessageBuilder
 
 
 def fold(*fragments: ToolCallDelta) -> list[tuple[str, str, object]]:
@@ -146,3 +146,30 @@ def test_many_fragments_take_linear_time() -> None:
     ]
     assert len(str(fold(*pieces)[0][2])) == 500_009
     assert time.process_time() - begin < 3
+
+
+def test_builder_tells_which_call_each_fragment_belongs_to() -> None:
+    builder = MessageBuilder()
+    fragments = [
+        piece(0, "x", "add"),
+        piece(0, None, None, '{"a": 1'),
+        piece(1, "y", "mul", '{"a": 2}'),
+        piece(0, None, None, "}"),
+        piece(1, "y", "mul", '{"a": 2}'),  # once more, whole
+    ]
+    told = [added for fragment in fragments for added in builder.add(MessageDelta(tool_calls=(fragment,)))]
+    assert told == [
+        CallPiece(place=0, name="add", arguments=""),
+        CallPiece(place=0, name="add", arguments='{"a": 1'),
+        CallPiece(place=1, name="mul", arguments='{"a": 2}'),
+        CallPiece(place=0, name="add", arguments="}"),
+        CallPiece(place=1, name="mul", arguments=""),
+    ]
+    by_place = ["".join(one.arguments for one in told if one.place == place) for place in (0, 1)]
+    assert by_place == [call.arguments for call in builder.build().tool_calls]
+
+
+def test_builder_tells_of_no_call_in_text_and_whole_replies() -> None:
+    builder = MessageBuilder()
+    assert not builder.add(MessageDelta(text="Hm"))
+    assert not builder.add(ChatMessage(role="assistant", tool_calls=(ToolCall(id="x", name="add"),)))

@@ -53,6 +53,7 @@ def test_completion_offers_all_options(shell):
             "--summary-mode",
             "--check",
             "--answer-type",
+            "--approve",
             "--max-time",
             "--max-cost",
             "--max-total-tokens",

@@ -24,6 +24,7 @@ Options [default]; those marked * hold for one cell, the others stay the agent's
   --summary-mode plan|all|off    which calls see the history without old plans and thoughts: those for a plan, all, or none [plan]
   --check FUNC…|none             functions that every answer must pass: False or an exception refuses it; given again, they replace these [none]
   --answer-type TYPE|any         what the answer must be: float, list[str], Literal['a', 'b'], a dataclass or pydantic model [any]
+  --approve never|tools|all      what waits for your word before it counts: nothing, tool calls, or plans too [never]
   --max-time SECONDS|none        a run ends before the call that would pass so many seconds [none]
   --max-cost USD|none            likewise so many US dollars [none]
   --max-total-tokens N|none      likewise so many tokens, input and output together [none]

@@ -175,6 +175,8 @@ def test_config_lists_the_settings(cells):
     shown = cells.run("%config AgentMagics").text
     assert [line for line in shown.splitlines() if line.startswith("AgentMagics.")] == snapshot(
         [
+            "AgentMagics.after_run=<Enum>",
+            "AgentMagics.approve=<Enum>",
             "AgentMagics.images=<Enum>",
             "AgentMagics.instructions=<Unicode>",
             "AgentMagics.max_cost_usd=<Float>",
@@ -190,6 +192,7 @@ def test_config_lists_the_settings(cells):
             "AgentMagics.references=<Enum>",
             "AgentMagics.state=<Enum>",
             "AgentMagics.summary_mode=<Enum>",
+            "AgentMagics.unattended=<Enum>",
         ]
     )
 

@@ -72,6 +72,7 @@ def test_options_are_exactly_these():
             "--summary-mode",
             "--check",
             "--answer-type",
+            "--approve",
             "--max-time",
             "--max-cost",
             "--max-total-tokens",

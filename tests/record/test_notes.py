@@ -4,7 +4,9 @@ import pytest
 from inline_snapshot import snapshot
 from view.samples import START
 
-from agent_magic.core.events import ContextShortened, Notice, SettingChanged
+from agent_magic.core.approval import Decision, call_item, plan_item
+from agent_magic.core.events import ApprovalGiven, ContextShortened, Notice, SettingChanged
+from agent_magic.core.messages import ToolCall
 from agent_magic.record.notes import to_laid_on, to_note
 
 
@@ -45,6 +47,32 @@ def test_note_of_a_notice_is_a_warning() -> None:
         "text": "A callback raised.",
         "is_warning": True,
     }
+
+
+CALL = call_item("q-0", ToolCall(id="c", name="look", arguments={"n": 1}))
+PLAN = plan_item("q-0", "1. Look.")
+
+
+@pytest.mark.parametrize(
+    ("decision", "text"),
+    [
+        (Decision(item=CALL, verdict="approved"), "look was approved by the person"),
+        (Decision(item=CALL, verdict="approved", by="a rule"), "look was approved by a rule"),
+        (Decision(item=CALL, verdict="rejected"), "look was refused by the person"),
+        (
+            Decision(item=CALL, verdict="rejected", reason="too dear"),
+            "look was refused by the person: too dear",
+        ),
+        (
+            Decision(item=CALL, verdict="edited", arguments={"n": 2}),
+            "the arguments of look were changed by the person: {'n': 2}",
+        ),
+        (Decision(item=PLAN, verdict="approved"), "the plan was approved by the person"),
+        (Decision(item=PLAN, verdict="edited", plan="2. Tell."), "the plan was changed by the person"),
+    ],
+)
+def test_note_of_a_decision(decision: Decision, text: str) -> None:
+    assert to_note(ApprovalGiven(step_number=1, decision=decision)) == {"text": text}
 
 
 def test_laid_on_names_only_what_was_laid_on() -> None:

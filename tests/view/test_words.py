@@ -84,6 +84,14 @@ def test_labels_of_a_step_count_its_warnings() -> None:
     assert words.step_labels(step) == ["1 warning"]
 
 
+def asked_of(*names: str) -> object:
+    """A question about calls of these tools."""
+    return {
+        "id": "q",
+        "items": [{"id": f"q-{n}", "kind": "call", "name": name} for n, name in enumerate(names)],
+    }
+
+
 @pytest.mark.parametrize(
     ("now", "text"),
     [
@@ -97,6 +105,41 @@ def test_labels_of_a_step_count_its_warnings() -> None:
         (
             {"doing": "waiting", "waiting": {"reason": "rate limit", "delay_s": 2.0, "attempt": 1}},
             "waiting 2 s (rate limit)",
+        ),
+        ({"doing": "thinking", "writing": [{"name": "look", "arguments": ""}]}, "writing a call of look"),
+        (
+            {
+                "doing": "thinking",
+                "writing": [{"name": name, "arguments": ""} for name in ("look", "list", "look")],
+            },
+            "writing a call of look, list",
+        ),
+        ({"doing": "thinking", "writing": [{"name": "", "arguments": ""}]}, "writing a call"),
+        ({"doing": "asking", "asked": asked_of("look")}, "waiting for your approval of look"),
+        (
+            {"doing": "asking", "asked": asked_of("look", "look", "list")},
+            "waiting for your approval of look and list",
+        ),
+        (
+            {"doing": "asking", "asked": asked_of("a", "b", "c", "d", "e")},
+            "waiting for your approval of a, b, c and 2 more",
+        ),
+        (
+            {
+                "doing": "asking",
+                "asked": {"id": "q", "items": [{"id": "q-0", "kind": "plan", "plan": "1. Look."}]},
+            },
+            "waiting for your approval of the plan",
+        ),
+        (
+            {
+                "doing": "asking",
+                "asked": {
+                    "id": "q",
+                    "items": [{"kind": "call", "name": "a", "verdict": "approved"}, {"name": "b"}],
+                },
+            },
+            "waiting for your approval of b",
         ),
     ],
 )

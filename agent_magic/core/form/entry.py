@@ -16,7 +16,7 @@ from agent_magic.core.form.message import (
     read_choice,
     read_count,
     read_flag,
-    read_number,
+    read_moment,
     read_part,
 )
 from agent_magic.core.form.tables import Json, Table, read_place
@@ -111,7 +111,7 @@ def read_change(form: Value, steps: Sequence[RunStep], n_entries: int) -> Memory
         old=_read_side(form, "old", part, steps),
         new=_read_side(form, "new", part, steps),
         by=need_text(form, "by"),
-        at=read_number(form, "at"),
+        at=read_moment(form, "at"),
     )
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import base64
 import io
 import sys
-from typing import cast
+from collections.abc import Sequence
+from typing import cast, overload
 
 from agent_magic.core.values import Value
 
@@ -73,6 +74,28 @@ def read_image(form: dict[str, Value]) -> Value:
             info = form[name]
             image.info[name] = info if type(info) is int else _read_bytes(info)
     return image
+
+
+class LazyImages(Sequence[Value]):
+    """Written images, each read when it is asked for."""
+
+    def __init__(self, forms: Sequence[Value]) -> None:
+        self._forms = forms
+        self._images: dict[int, Value] = {}
+
+    def __len__(self) -> int:
+        return len(self._forms)
+
+    @overload
+    def __getitem__(self, index: int) -> Value: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Value]: ...
+    def __getitem__(self, index: int | slice) -> Value:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        if index not in self._images:
+            self._images[index] = read_image(self._forms[index])
+        return self._images[index]
 
 
 def _write_png(image: Value) -> bytes | None:

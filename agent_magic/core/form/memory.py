@@ -51,42 +51,70 @@ class MemoryRecord:
     revision: int
 
 
-def write_memory(record: MemoryRecord) -> Json:
-    """The memory as a dict that `json.dumps` takes as it is."""
-    values = ValueWriter()
-    steps: Table[RunStep] = Table(lambda step: write_step(step, values), joins_equal=False)
-    messages: Table[ChatMessage] = Table(lambda message: write_message(message, values))
-    schemas: Table[ToolSchema] = Table(lambda schema: write_schema(schema, values))
-    tools: Table[tuple[ToolSchema, ...]] = Table(lambda group: [schemas.place(schema) for schema in group])
-    entries = [write_entry(entry, steps) for entry in record.entries]
-    changes = [write_change(change, steps, values) for change in record.changes]
-    requests = [write_request(request, messages, tools) for request in record.requests]
+class MemoryTables:
+    """What stands once in a written memory, and is named by its place there.
+
+    Args:
+        largest: See `ValueWriter`.
+    """
+
+    def __init__(self, *, largest: int | None = None) -> None:
+        values = self.values = ValueWriter(largest=largest)
+        self.steps: Table[RunStep] = Table(lambda step: write_step(step, values), joins_equal=False)
+        self.messages: Table[ChatMessage] = Table(lambda message: write_message(message, values))
+        schemas = self.schemas = Table[ToolSchema](lambda schema: write_schema(schema, values))
+        self.tools: Table[tuple[ToolSchema, ...]] = Table(
+            lambda group: [schemas.place(schema) for schema in group]
+        )
+
+    def to_rows(self) -> dict[str, list[Value]]:
+        """The tables by their names in a written memory; they grow while more is written."""
+        return {
+            "steps": self.steps.forms,
+            "messages": self.messages.forms,
+            "schemas": self.schemas.forms,
+            "tools": self.tools.forms,
+            "images": cast("list[Value]", self.values.images),
+        }
+
+
+def write_memory(record: MemoryRecord, tables: MemoryTables | None = None) -> Json:
+    """The memory as a dict that `json.dumps` takes as it is.
+
+    Args:
+        tables: Of the caller's, who writes more into them.
+    """
+    tables = tables or MemoryTables()
+    entries = [write_entry(entry, tables.steps) for entry in record.entries]
+    changes = [write_change(change, tables.steps, tables.values) for change in record.changes]
+    requests = [write_request(request, tables.messages, tables.tools) for request in record.requests]
+    rows = tables.to_rows()
     return {
         "format": FORMAT,
         "version": VERSION,
         "revision": record.revision,
-        "system_prompts": _write_system_prompts(record.system_prompts),
-        "steps": steps.forms,
+        "system_prompts": write_system_prompts(record.system_prompts),
+        "steps": rows["steps"],
         "entries": entries,
         "changes": changes,
         "undoable": list(record.undoable),
         "requests": requests,
-        "messages": messages.forms,
-        "schemas": schemas.forms,
-        "tools": tools.forms,
-        "images": values.images,
+        **{name: rows[name] for name in ("messages", "schemas", "tools", "images")},
     }
 
 
-def read_memory(form: Value) -> MemoryRecord:
+def read_memory(form: Value, *, n_before: int = 0) -> MemoryRecord:
     """The memory that `write_memory` wrote.
+
+    Args:
+        n_before: How many entries stand before those in the form, of a memory that is written in parts.
 
     Raises:
         OptionError: Nobody wrote this form, or only a newer version reads it.
     """
     _check_head(form)
     try:
-        return _read_memory(form)
+        return _read_memory(form, n_before)
     except UnreadableError as error:
         where = error.path or "a part of it"
         raise OptionError(
@@ -125,7 +153,7 @@ def _check_head(form: Value) -> None:
         )
 
 
-def _read_memory(form: Json) -> MemoryRecord:
+def _read_memory(form: Json, n_before: int) -> MemoryRecord:
     check_keys(form, _MEMORY)
     missing = sorted(_MEMORY - form.keys())
     if missing:
@@ -139,10 +167,10 @@ def _read_memory(form: Json) -> MemoryRecord:
     schemas = read_each(form, "schemas", lambda schema: read_schema(schema, values))
     tools = read_each(form, "tools", lambda group: read_tools(group, schemas))
     entries = read_each(form, "entries", lambda entry: read_entry(entry, steps))
-    n_steps = len(entries)
+    n_steps = n_before + len(entries)
     return MemoryRecord(
         revision=read_count(form, "revision"),
-        system_prompts=_read_system_prompts(form),
+        system_prompts=_read_system_prompts(form, is_first=n_before == 0),
         entries=entries,
         changes=read_each(form, "changes", lambda change: read_change(change, steps, n_steps)),
         undoable=read_each(form, "undoable", _read_revision),
@@ -157,10 +185,11 @@ def _read_image(form: Value) -> Value:
         raise UnreadableError(form, "an image") from error
 
 
-def _write_system_prompts(prompts: Sequence[tuple[int, SystemPromptStep]]) -> list[Json]:
+def write_system_prompts(
+    prompts: Sequence[tuple[int, SystemPromptStep]], before: str | None = None
+) -> list[Json]:
     """Each with its text, unless it is that of the one before."""
     forms: list[Json] = []
-    before: str | None = None
     for revision, prompt in prompts:
         form: Json = {"revision": revision}
         if prompt.text != before:
@@ -170,7 +199,7 @@ def _write_system_prompts(prompts: Sequence[tuple[int, SystemPromptStep]]) -> li
     return forms
 
 
-def _read_system_prompts(form: Json) -> tuple[tuple[int, SystemPromptStep], ...]:
+def _read_system_prompts(form: Json, *, is_first: bool) -> tuple[tuple[int, SystemPromptStep], ...]:
     newest: list[SystemPromptStep] = []
 
     def read(prompt: Value) -> tuple[int, SystemPromptStep]:
@@ -180,7 +209,7 @@ def _read_system_prompts(form: Json) -> tuple[tuple[int, SystemPromptStep], ...]
         return read_count(prompt, "revision"), newest[-1]
 
     prompts = read_each(form, "system_prompts", read)
-    if not prompts or prompts[0][0] != 0:
+    if not prompts or (is_first and prompts[0][0] != 0):
         raise UnreadableError(form["system_prompts"], "a list that begins with revision 0", "system_prompts")
     return prompts
 

@@ -26,6 +26,7 @@ Form = dict[str, Value]
 _T = TypeVar("_T")
 _ROLES: dict[Value, Role] = {role: role for role in get_args(Role)}
 _PLAIN = ValueReader()
+_END_OF_TIME = 253_402_300_000
 
 
 # -- single keys -----------------------------------------------------------------------------
@@ -89,6 +90,14 @@ def read_number(form: Form, key: str) -> float:
     if type(number) is float or type(number) is int:
         return number
     raise UnreadableError(number, "a number", key)
+
+
+def read_moment(form: Form, key: str) -> float:
+    """The moment at `key`, in seconds since 1970, before the year 10000."""
+    number = read_number(form, key)
+    if 0 <= number < _END_OF_TIME:
+        return number
+    raise UnreadableError(number, "seconds since 1970", key)
 
 
 def read_choice(form: Form, key: str, choices: Mapping[Value, _T]) -> _T:

@@ -21,8 +21,8 @@ from agent_magic.core.form.message import (
     read_flag,
     read_images,
     read_line,
+    read_moment,
     read_name,
-    read_number,
     read_part,
     read_text,
     read_usage,
@@ -134,7 +134,7 @@ def _write_plan(step: PlanningStep, writer: ValueWriter) -> Form:
     form: Form = {
         "kind": "plan",
         "step_number": step.step_number,
-        "timing": _write_timing(step.timing, writer),
+        "timing": write_timing(step.timing, writer),
     }
     for name in ("plan", "handover", "model_output", "reasoning", "model_input_digest"):
         text = getattr(step, name)
@@ -155,14 +155,14 @@ def _read_plan(form: Form, _reader: ValueReader) -> PlanningStep:
     check_keys(form, _PLAN)
     return PlanningStep(
         step_number=read_count(form, "step_number"),
-        timing=_need_timing(form),
+        timing=need_timing(form),
         plan=read_text(form, "plan"),
         handover=read_text(form, "handover"),
         model_output=read_text(form, "model_output"),
         reasoning=read_text(form, "reasoning"),
         is_first=read_flag(form, "is_first", default=True),
         diff=read_part(form, "diff", _read_diff) or PlanDiff(),
-        fault=read_part(form, "fault", _read_fault),
+        fault=read_part(form, "fault", read_fault),
         token_usage=read_part(form, "token_usage", read_usage),
         model_input_digest=read_text(form, "model_input_digest"),
     )
@@ -184,7 +184,7 @@ def _write_action(step: ActionStep, writer: ValueWriter) -> Form:
     form: Form = {
         "kind": "action",
         "step_number": step.step_number,
-        "timing": _write_timing(step.timing, writer),
+        "timing": write_timing(step.timing, writer),
     }
     if step.model_output:
         form["model_output"] = write_text(step.model_output)
@@ -193,7 +193,7 @@ def _write_action(step: ActionStep, writer: ValueWriter) -> Form:
     if step.calls_start is not None:
         form["calls_start"] = step.calls_start
     if step.tool_results:
-        form["tool_results"] = [_write_result(result, writer) for result in step.tool_results]
+        form["tool_results"] = [write_result(result, writer) for result in step.tool_results]
     _write_fault_and_usage(form, step, writer)
     if step.is_final_answer:
         form["is_final_answer"] = True
@@ -208,12 +208,12 @@ def _read_action(form: Form, reader: ValueReader) -> ActionStep:
     check_keys(form, _ACTION)
     return ActionStep(
         step_number=read_count(form, "step_number"),
-        timing=_need_timing(form),
+        timing=need_timing(form),
         model_output=read_text(form, "model_output"),
         reasoning=read_text(form, "reasoning"),
         calls_start=read_count(form, "calls_start") if "calls_start" in form else None,
-        tool_results=read_each(form, "tool_results", lambda result: _read_result(result, reader)),
-        fault=read_part(form, "fault", _read_fault),
+        tool_results=read_each(form, "tool_results", lambda result: read_result(result, reader)),
+        fault=read_part(form, "fault", read_fault),
         token_usage=read_part(form, "token_usage", read_usage),
         is_final_answer=read_flag(form, "is_final_answer"),
         changes=read_each(form, "changes", _read_change),
@@ -221,12 +221,13 @@ def _read_action(form: Form, reader: ValueReader) -> ActionStep:
     )
 
 
-def _write_result(result: ToolResult, writer: ValueWriter) -> Form:
+def write_result(result: ToolResult, writer: ValueWriter) -> Form:
+    """What became of one call."""
     form: Form = {"call": write_call(result.call, writer)}
     if result.observation:
         form["observation"] = write_text(result.observation)
     if result.output is not None:
-        form["output"] = writer.write(result.output, result.bound_to)
+        form["output"] = writer.write_output(result.output, result.bound_to)
     if result.bound_to is not None:
         form["bound_to"] = write_text(result.bound_to)
     if result.kept_as is not None:
@@ -234,17 +235,18 @@ def _write_result(result: ToolResult, writer: ValueWriter) -> Form:
     if result.images:
         form["images"] = write_images(result.images, writer)
     if result.fault is not None:
-        form["fault"] = _write_fault(result.fault)
+        form["fault"] = write_fault(result.fault)
     if result.notes:
         form["notes"] = [write_text(note) for note in result.notes]
     if result.printed:
         form["printed"] = write_text(result.printed)
     if result.timing is not None:
-        form["timing"] = _write_timing(result.timing, writer)
+        form["timing"] = write_timing(result.timing, writer)
     return form
 
 
-def _read_result(form: Value, reader: ValueReader) -> ToolResult:
+def read_result(form: Value, reader: ValueReader) -> ToolResult:
+    """The result that `write_result` wrote."""
     check_keys(form, _RESULT)
     call = read_part(form, "call", lambda part: read_call(part, reader))
     if call is None:
@@ -256,10 +258,10 @@ def _read_result(form: Value, reader: ValueReader) -> ToolResult:
         bound_to=read_name(form, "bound_to"),
         kept_as=read_name(form, "kept_as"),
         images=read_images(form, reader),
-        fault=read_part(form, "fault", _read_fault),
+        fault=read_part(form, "fault", read_fault),
         notes=read_each(form, "notes", read_line),
         printed=read_text(form, "printed"),
-        timing=read_part(form, "timing", _read_timing),
+        timing=read_part(form, "timing", read_timing),
     )
 
 
@@ -288,7 +290,7 @@ def _read_change(form: Value) -> NameChange:
 
 def _write_answer(step: FinalAnswerStep, writer: ValueWriter) -> Form:
     n_recorded = writer.n_recorded
-    answer = writer.write(step.answer)
+    answer = writer.write_output(step.answer)
     if not step.is_told and step.text is None and writer.n_recorded > n_recorded:
         # A model was told the answer's text: it must be the same after reading.
         answer = writer.record(step.answer, to_text(step.answer))
@@ -322,31 +324,36 @@ def _read_answer(form: Form, reader: ValueReader) -> FinalAnswerStep:
 
 def _write_fault_and_usage(form: Form, step: PlanningStep | ActionStep, writer: ValueWriter) -> None:
     if step.fault is not None:
-        form["fault"] = _write_fault(step.fault)
+        form["fault"] = write_fault(step.fault)
     if step.token_usage is not None:
         form["token_usage"] = write_usage(step.token_usage, writer)
 
 
-def _write_fault(fault: Fault) -> Form:
+def write_fault(fault: Fault) -> Form:
+    """An error."""
     return {"kind": write_text(fault.kind), "message": write_text(fault.message)}
 
 
-def _read_fault(form: Value) -> Fault:
+def read_fault(form: Value) -> Fault:
+    """The error."""
     check_keys(form, _FAULT)
     return Fault(kind=need_text(form, "kind"), message=need_text(form, "message"))
 
 
-def _write_timing(timing: Timing, writer: ValueWriter) -> Form:
+def write_timing(timing: Timing, writer: ValueWriter) -> Form:
+    """A start and an end."""
     return {"start": writer.write(timing.start), "end": writer.write(timing.end)}
 
 
-def _read_timing(form: Value) -> Timing:
+def read_timing(form: Value) -> Timing:
+    """The start and the end."""
     check_keys(form, _TIMING)
-    return Timing(start=read_number(form, "start"), end=read_number(form, "end"))
+    return Timing(start=read_moment(form, "start"), end=read_moment(form, "end"))
 
 
-def _need_timing(form: Form) -> Timing:
-    timing = read_part(form, "timing", _read_timing)
+def need_timing(form: Form) -> Timing:
+    """The timing at the key `timing`, which must be there."""
+    timing = read_part(form, "timing", read_timing)
     if timing is None:
         raise UnreadableError(None, "a start and an end", "timing")
     return timing

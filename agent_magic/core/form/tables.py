@@ -34,12 +34,15 @@ class Table(Generic[_T]):
         return place
 
     def _add(self, form: Value) -> int:
-        if self._joins_equal:
-            place = self._places_of_texts.setdefault(json.dumps(form), len(self.forms))
-            if place < len(self.forms):
-                return place
-        self.forms.append(form)
-        return len(self.forms) - 1
+        text = json.dumps(form) if self._joins_equal else ""
+        place = self._places_of_texts.get(text) if self._joins_equal else None
+        if place is None:
+            # In this order: Ctrl-C in between leaves a form that nobody asks for, never a wrong place.
+            place = len(self.forms)
+            self.forms.append(form)
+            if self._joins_equal:
+                self._places_of_texts[text] = place
+        return place
 
 
 def read_place(form: Json, key: str, n: int) -> int:

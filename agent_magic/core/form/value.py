@@ -8,7 +8,7 @@ text with lone surrogates, bytes           {"$": "bytes", "text": base64}
 tuple set frozenset                        {"$": "tuple", "items": [1, 2]}
 dict with other keys, or with a key "$"    {"$": "dict", "items": [[key, value], …]}
 PIL image                                  {"$": "image", "index": 0}, once for each object
-all else                                   {"$": "object", "type": …, "preview": …, "name": …}
+all else                                   {"$": "object", "type": …, "preview": …, "name": …, "shape": …}
 ```
 
 It must not run anything that a form names: a class is never looked up.
@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from typing import NoReturn, cast
 
 from agent_magic.core.form.image import is_image, write_image
-from agent_magic.core.values import Value, safe_repr
+from agent_magic.core.values import Value, describe, safe_repr
 
 MARK = "$"
 MAX_DEPTH = 200
@@ -48,6 +48,8 @@ class RecordedValue:
     """The object's repr, shortened."""
     name: str | None = None
     """The variable that held it, if one did."""
+    shape: str = ""
+    """`344 rows × 8 columns`, `12 items`; empty if it has none."""
 
     def __repr__(self) -> str:
         return self.preview
@@ -80,9 +82,16 @@ def write_text(text: str) -> Value:
 
 
 class ValueWriter:
-    """Writes the values of one memory; each image, and each object by its repr, once."""
+    """Writes the values of one memory; each image, and each object by its repr, once.
 
-    def __init__(self) -> None:
+    Args:
+        largest: About how many bytes of JSON a tool's output or an answer may take; what is larger is
+            written by its repr. None for any size.
+    """
+
+    def __init__(self, *, largest: int | None = None) -> None:
+        self._largest = largest
+        self._room: float = math.inf
         self.images: list[dict[str, Value]] = []
         """The forms of the images, in the order in which they were met."""
         self.n_recorded = 0
@@ -106,6 +115,24 @@ class ValueWriter:
             return write_text(value)
         if value is None or kind is bool:
             return value
+        return self._write_or_record(value, name)
+
+    def write_output(self, value: Value, name: str | None = None) -> Value:
+        """The same for what a tool returned or a run answered, which may be of any size."""
+        if self._largest is None:
+            return self.write(value, name)
+        self._room = self._largest
+        try:
+            return self._write_or_record(value, name)
+        finally:
+            self._room = math.inf
+
+    def let_go(self) -> None:
+        """Forget the objects that were written by their repr; written again, they are looked at anew."""
+        self._recorded.clear()
+        self._alive = [value for value in self._alive if id(value) in self._image_places]
+
+    def _write_or_record(self, value: Value, name: str | None) -> Value:
         self._n_left = _MAX_CONTAINERS
         n_recorded = self.n_recorded
         try:
@@ -120,8 +147,20 @@ class ValueWriter:
             return self._record(value, None)
         return _to_object(RecordedValue(type_name=type(value).__name__, preview=preview))
 
+    def _take_room(self, value: Value, kind: type) -> None:
+        """Note what a value takes that is about to be written.
+
+        Raises:
+            _TooLargeError: There is no room for it.
+        """
+        self._room -= len(value) + 8 if kind in _SIZED else 8
+        if self._room < 0:
+            raise _TooLargeError
+
     def _write(self, value: Value, depth: int, name: str | None = None) -> Value:
         kind = type(value)
+        if self._largest is not None:
+            self._take_room(value, kind)
         if kind is str:
             return value if value.isascii() else write_text(value)
         if kind is int:
@@ -187,9 +226,11 @@ class ValueWriter:
                 form = write_image(image)
             except Exception:  # noqa: BLE001 - a file that is broken or gone: whatever pillow says of it
                 return self._record(image, name)
-            place = self._image_places[id(image)] = len(self.images)
-            self.images.append(form)
+            # In this order: after Ctrl-C in between no image stands for another.
             self._alive.append(image)
+            place = len(self.images)
+            self.images.append(form)
+            self._image_places[id(image)] = place
         return {MARK: "image", "index": place}
 
     def _record(self, value: Value, name: str | None) -> dict[str, Value]:
@@ -198,11 +239,12 @@ class ValueWriter:
             return _to_object(value)
         form = self._recorded.get((id(value), name))
         if form is None:
+            told = describe(value, 0)
             form = _to_object(
-                RecordedValue(type_name=type(value).__name__, preview=safe_repr(value), name=name)
+                RecordedValue(type_name=told.type_name, preview=safe_repr(value), name=name, shape=told.shape)
             )
-            self._recorded[id(value), name] = form
             self._alive.append(value)  # no other object may get its id
+            self._recorded[id(value), name] = form
         return form
 
 
@@ -237,6 +279,7 @@ class ValueReader:
                     type_name=_as_text(self.read(form["type"])),
                     preview=_as_text(self.read(form["preview"])),
                     name=_as_text(self.read(form["name"])) if "name" in form else None,
+                    shape=_as_text(self.read(form["shape"])) if "shape" in form else "",
                 )
             if mark == "image":
                 return self._images[_as_place(form["index"])]
@@ -303,6 +346,7 @@ _TEXTS: dict[type, _Text] = {
     uuid.UUID: _Text("uuid", str, uuid.UUID),
     type(pathlib.Path()): _Text("path", str, pathlib.Path),
 }
+_SIZED = frozenset({str, bytes, bytearray})
 _READERS: dict[Value, Callable[[str], Value]] = {
     **{text.mark: text.read for text in _TEXTS.values()},
     "int": lambda text: int(text, 16),
@@ -327,7 +371,11 @@ _BASES: tuple[tuple[type, Callable[[Value], Value]], ...] = (
 
 def _to_object(value: RecordedValue) -> dict[str, Value]:
     form = {MARK: "object", "type": write_text(value.type_name), "preview": write_text(value.preview)}
-    return form if value.name is None else {**form, "name": write_text(value.name)}
+    if value.name is not None:
+        form["name"] = write_text(value.name)
+    if value.shape:
+        form["shape"] = write_text(value.shape)
+    return form
 
 
 def _as_text(value: Value) -> str:

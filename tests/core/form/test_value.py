@@ -136,19 +136,30 @@ def test_subclass_is_read_by_the_methods_of_its_base() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "type_name", "preview"),
+    ("value", "type_name", "preview", "shape"),
     [
-        (_Color.RED, "_Color", "<_Color.RED: 'red'>"),
-        (np.int64(3), "int64", "np.int64(3)"),
-        (np.bool_(True), "bool", "np.True_"),
-        (np.arange(3), "ndarray", "array([0, 1, 2])"),
-        (pd.DataFrame({"a": [1]}), "DataFrame", "   a\n0  1"),
-        (range(3), "range", "range(0, 3)"),
-        (len, "builtin_function_or_method", "<built-in function len>"),
+        (_Color.RED, "_Color", "<_Color.RED: 'red'>", ""),
+        (np.int64(3), "int64", "np.int64(3)", "() int64"),
+        (np.bool_(True), "bool", "np.True_", "() bool"),
+        (np.arange(3), "ndarray", "array([0, 1, 2])", "(3,) int64"),
+        (pd.DataFrame({"a": [1]}), "DataFrame", "   a\n0  1", "1 row × 1 column"),
+        (range(3), "range", "range(0, 3)", ""),
+        (len, "builtin_function_or_method", "<built-in function len>", ""),
     ],
 )
-def test_object_is_written_by_type_and_repr(value: Any, type_name: str, preview: str) -> None:
-    assert _there_and_back(value) == RecordedValue(type_name=type_name, preview=preview)
+def test_object_is_written_by_type_shape_and_repr(
+    value: Any, type_name: str, preview: str, shape: str
+) -> None:
+    assert _there_and_back(value) == RecordedValue(type_name=type_name, preview=preview, shape=shape)
+
+
+def test_output_that_is_too_large_is_written_by_its_repr() -> None:
+    writer = ValueWriter(largest=1_000)
+    large = [list(range(200)), "x" * 2_000, {"a": b"x" * 2_000}]
+    assert [writer.write_output(value)["$"] for value in large] == ["object"] * 3
+    assert writer.write_output(large[0])["shape"] == "200 items"
+    assert writer.write_output([1, "two"], "pair") == [1, "two"]
+    assert writer.write(large[0]) == large[0]  # what a model was told is written whole
 
 
 def test_object_is_written_with_the_variable_that_holds_it() -> None:
@@ -193,7 +204,9 @@ def test_value_that_holds_itself_is_written_by_its_repr() -> None:
     other: dict[str, Any] = {"a": [1]}
     other["self"] = [other, other]
     again = _there_and_back(one)
-    assert again == snapshot(RecordedValue(type_name="list", preview="[1, [1, [1, [1, [1, [1, [...]]]]]]]"))
+    assert again == snapshot(
+        RecordedValue(type_name="list", preview="[1, [1, [1, [1, [1, [1, [...]]]]]]]", shape="2 items")
+    )
     assert _there_and_back(other).type_name == "dict"
 
 

@@ -1,0 +1,278 @@
+"""A run asks its person before it makes calls or takes a plan, and waits for the answers.
+
+The person's own function is asked first; then, if the agent's `approve` says so, whoever answers at
+the agent's desk. It must not make a call: it says which may be made.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+import uuid
+from collections.abc import Callable, Generator, Mapping
+from typing import Protocol, cast
+
+from agent_magic.agents.approvals import Approvals, Check, clean_reason
+from agent_magic.agents.boundary import pass_boundary
+from agent_magic.agents.calling import Ready
+from agent_magic.agents.drafts import StepDraft
+from agent_magic.agents.hooks import takes_keyword, tell_error
+from agent_magic.agents.run import Run
+from agent_magic.core.approval import Decision, Item, Question, call_item, plan_item
+from agent_magic.core.errors import ApprovalError, CallRejected, StepError
+from agent_magic.core.events import ApprovalGiven, Event, Notice, ToolCallEnded, Waiting
+from agent_magic.core.messages import ToolCall
+from agent_magic.core.steps import Fault, ToolResult
+from agent_magic.core.text import truncate
+from agent_magic.core.values import Value, safe_repr
+from agent_magic.tools.tool import PreparedCall, Tool
+
+CallApproval = Callable[..., Value]
+"""`approve_call(call)` or `approve_call(call, agent=agent)`: True or None lets the call be made, a
+mapping has it made with these arguments, False or a text, which is the reason, refuses it."""
+Prepare = Callable[[ToolCall], tuple[Tool, PreparedCall]]
+"""The tool of a call as it is now, and the arguments ready for it; raises a `StepError`."""
+_POLL_S = 0.05
+_MAX_NOTE = 2_000
+
+
+class Asking(Protocol):
+    """What asking needs of an agent."""
+
+    @property
+    def approvals(self) -> Approvals:
+        """Where questions lie open."""
+        ...
+
+    @property
+    def approve_call(self) -> CallApproval | None:
+        """The person's say in each call, if there is one."""
+        ...
+
+
+def may_ask(run: Run, asking: Asking) -> bool:
+    """Whether anything has to be asked of calls; asked at every step, so it is cheap."""
+    return (
+        run.settings.values.approve != "never"
+        or run.values.approve != "never"
+        or asking.approve_call is not None
+    )
+
+
+def approve_calls(
+    run: Run, asking: Asking, draft: StepDraft, ready: Ready, prepare: Prepare
+) -> Generator[Event, None, Ready]:
+    """The calls that may be made, with the arguments that the person gave; refused ones are in the draft.
+
+    Raises:
+        ApprovalError: Nobody is there who could answer.
+        Interrupted: The person stopped the run.
+    """
+    if run.settings.values.approve != run.values.approve:  # it holds for the calls of this very reply
+        yield from pass_boundary(run, "call")
+    if asking.approve_call is None and run.values.approve == "never":
+        return ready
+    # A tool that belongs to the run itself, such as `peek`, does nothing that a person must know of.
+    calls = {
+        place: draft.calls[place]
+        for place, (tool, _) in ready.items()
+        if run.own_tools.get(tool.name) is not tool
+    }
+    decisions: dict[int, Decision] = {}
+    if asking.approve_call is not None:
+        for place, call in calls.items():
+            decisions[place], notice = _consult(asking.approve_call, asking, call, prepare)
+            if notice:
+                yield Notice(step_number=draft.step_number, message=notice)
+    left = {
+        place: _as_decided(call, decisions.get(place))
+        for place, call in calls.items()
+        if place not in decisions or decisions[place].verdict != "rejected"
+    }
+    if left and run.values.approve != "never":
+        said = yield from _ask(
+            run, asking, draft.step_number, left, lambda item, given: _check(item, given, prepare)
+        )
+        for place, decision in said.items():
+            if decision.verdict != "approved" or place not in decisions:  # else what was changed before stays
+                decisions[place] = decision
+    return (yield from _settle(draft, ready, decisions, prepare))
+
+
+def approve_plan_text(
+    run: Run, asking: Asking, step_number: int, plan: str
+) -> Generator[Event, None, Decision | None]:
+    """What the person says of a plan; None if the agent's `approve` does not ask.
+
+    Raises:
+        ApprovalError: Nobody is there who could answer.
+        Interrupted: The person stopped the run.
+    """
+    if run.settings.values.approve != run.values.approve:
+        yield from pass_boundary(run, "call")
+    if run.values.approve != "all":
+        return None
+    said = yield from _ask(run, asking, step_number, {0: plan}, _no_check)
+    return said[0]
+
+
+def _ask(
+    run: Run, asking: Asking, step_number: int, asked_of: Mapping[int, ToolCall | str], check: Check
+) -> Generator[Event, None, dict[int, Decision]]:
+    """Ask of several things at once and wait until each is decided; decisions by their place."""
+    desk, question_id = asking.approvals, uuid.uuid4().hex[:12]
+    items = {place: _to_item(f"{question_id}-{place}", what) for place, what in asked_of.items()}
+    rule = desk.standing
+    if rule is not None:
+        decisions = {place: Decision(item=item, verdict="approved", by=rule) for place, item in items.items()}
+        for decision in decisions.values():
+            yield ApprovalGiven(step_number=step_number, decision=decision)
+        return decisions
+    if not desk.is_attended():
+        raise ApprovalError(_nobody(run, asking))
+    question = Question(
+        id=question_id, run_id=run.run_id, step_number=step_number, items=tuple(items.values())
+    )
+    said = yield from _wait(run, asking, question, check)
+    return {place: said[item.id] for place, item in items.items()}
+
+
+def _wait(
+    run: Run, asking: Asking, question: Question, check: Check
+) -> Generator[Event, None, dict[str, Decision]]:
+    desk, start = asking.approvals, time.time()
+    asked = desk.put(question, check)
+    take_off = run.on_interrupt(asked.news.set)
+    n_told = 0
+    try:
+        yield Waiting(
+            step_number=question.step_number,
+            kind="approval",
+            reason="The person is asked.",
+            question=question,
+        )
+        while True:
+            asked.news.clear()  # before looking, so that what comes while it looks is not missed
+            for decision in list(asked.decisions.values())[n_told:]:
+                n_told += 1
+                yield ApprovalGiven(step_number=question.step_number, decision=decision)
+            if n_told == len(question.items):
+                return asked.decisions
+            run.raise_if_interrupted()
+            if not desk.has_anybody:
+                raise ApprovalError(_nobody(run, asking))
+            asked.news.wait(_POLL_S)
+    finally:
+        desk.withdraw(asked)
+        take_off()
+        run.paused_s += time.time() - start
+
+
+def _settle(
+    draft: StepDraft, ready: Ready, decisions: Mapping[int, Decision], prepare: Prepare
+) -> Generator[Event, None, Ready]:
+    """Do with each call as was decided; tools are looked up again, since time has gone by."""
+    settled: dict[int, tuple[Tool, PreparedCall]] = {}
+    for place, entry in ready.items():
+        call, decision = draft.calls[place], decisions.get(place)
+        try:
+            if decision is None:
+                settled[place] = entry
+                continue
+            if decision.verdict == "rejected":
+                raise CallRejected(_refusal(call, decision.reason))
+            tool, prepared = prepare(_as_decided(call, decision))
+            if note := _note_of(call, decision):
+                prepared = dataclasses.replace(prepared, notes=(note, *prepared.notes))
+            settled[place] = (tool, prepared)
+        except StepError as error:
+            fault = Fault(kind=type(error).__name__, message=error.message)
+            draft.results[place] = result = ToolResult(call=call, fault=fault)
+            yield ToolCallEnded(step_number=draft.step_number, result=result)
+    return settled
+
+
+def _consult(approve: CallApproval, asking: Asking, call: ToolCall, prepare: Prepare) -> tuple[Decision, str]:
+    """What the person's own function says of a call, and what the person should be told."""
+    item, by = call_item(call.id, call), "approve_call"
+    refused = Decision(item=item, verdict="rejected", by=by)
+    try:
+        said = approve(call, agent=asking) if takes_keyword(approve, "agent") else approve(call)
+    except Exception as error:  # noqa: BLE001 - the person's own function may raise anything
+        return refused, f"approve_call raised {tell_error(error)}. The call of {call.name} was not made."
+    if said is None or said is True:
+        return Decision(item=item, verdict="approved", by=by), ""
+    if said is False or isinstance(said, str):
+        return dataclasses.replace(refused, reason=clean_reason(said or "")), ""
+    if not isinstance(said, Mapping):
+        return refused, (
+            f"approve_call returned {safe_repr(said, 80)}: give True, False, the reason of a refusal, "
+            f"or a mapping of arguments. The call of {call.name} was not made."
+        )
+    given = dict(cast("Mapping[str, Value]", said))
+    if given == call.arguments:
+        return Decision(item=item, verdict="approved", by=by), ""
+    try:
+        _check(item, given, prepare)
+    except StepError as error:
+        return (
+            refused,
+            f"approve_call returned arguments that do not fit. {error.message} The call was not made.",
+        )
+    return Decision(item=item, verdict="edited", arguments=given, by=by), ""
+
+
+def _check(item: Item, given: Mapping[str, Value], prepare: Prepare) -> None:
+    assert item.call is not None
+    prepare(dataclasses.replace(item.call, arguments=given))
+
+
+def _no_check(item: Item, given: Mapping[str, Value]) -> None:
+    del item, given
+
+
+def _to_item(item_id: str, what: ToolCall | str) -> Item:
+    return plan_item(item_id, what) if isinstance(what, str) else call_item(item_id, what)
+
+
+def _as_decided(call: ToolCall, decision: Decision | None) -> ToolCall:
+    if decision is None or decision.arguments is None:
+        return call
+    return dataclasses.replace(call, arguments=decision.arguments)
+
+
+def _note_of(call: ToolCall, decision: Decision) -> str:
+    """What the model is told beside the result; its call stays as it wrote it."""
+    if decision.arguments is None or decision.arguments == call.arguments:
+        return ""
+    return truncate(f"the person changed the arguments to {_to_json(decision.arguments)}", _MAX_NOTE)
+
+
+def _to_json(arguments: Mapping[str, Value]) -> str:
+    try:
+        return json.dumps(arguments, ensure_ascii=False, default=safe_repr)
+    except (TypeError, ValueError):  # of Python code: keys that are no text, a value inside itself
+        return safe_repr(arguments)
+
+
+def _refusal(call: ToolCall, reason: str) -> str:
+    end = "" if reason.endswith((".", "!", "?")) else "."
+    why = f": {reason}{end}" if reason else "."
+    return (
+        f"The person refused this call{why} {call.name} was not run. Do not make this call again: "
+        "do it another way, or give the final answer with what is known."
+    )
+
+
+def _nobody(run: Run, asking: Asking) -> str:
+    also = (
+        " (approve_call is asked of every call, whatever approve says.)"
+        if asking.approve_call is not None
+        else ""
+    )
+    return (
+        f"approve={run.values.approve!r} wants a person to answer, and nobody can here. Answer from another thread "
+        "inside `with agent.approvals.attended():` by agent.approvals.answer(…), or set approve='never'."
+        + also
+    )

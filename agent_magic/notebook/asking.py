@@ -1,0 +1,142 @@
+"""What a run asks its person, answered at a prompt; and what becomes of it where nobody can answer.
+
+It must not decide when to ask at a prompt: whoever takes the run's events does.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from IPython.core.error import StdinNotImplementedError
+
+from agent_magic.agents.multistep import MultiStepAgent
+from agent_magic.core.approval import ApprovalPolicy, Item, Question
+from agent_magic.core.errors import OptionError, StepError
+from agent_magic.core.messages import ToolCall
+from agent_magic.core.redact import redact
+from agent_magic.core.text import to_display, truncate
+from agent_magic.core.values import Value, safe_repr
+from agent_magic.models.parsing import read_arguments
+from agent_magic.notebook.answers import takes_input
+
+Read = Callable[[str], str]
+"""Shows a prompt and gives the line that is typed."""
+_BY = "the person at the prompt"
+_RULE = "AgentMagics.unattended = 'approve'"
+_LINE_CHARS = 300
+_SHOWN_CHARS = 8_000
+
+
+def refuse_unattended(magics: Any, name: str, approve: ApprovalPolicy) -> None:
+    """Refuse what would wait for a person where none can answer, unless a rule answers.
+
+    Raises:
+        OptionError: It would.
+    """
+    if approve == "never" or magics.unattended == "approve" or takes_input(magics.shell):
+        return
+    raise OptionError(
+        f"%%agent {name}: --approve {approve} waits for a person's word, and nobody can give it in this front end. "
+        'Nothing was run. Write --approve never, or %config AgentMagics.unattended = "approve" to let all be done '
+        "where nobody can answer."
+    )
+
+
+def unattended_rule(magics: Any, agent: MultiStepAgent) -> contextlib.AbstractContextManager[None]:
+    """As long as it is open, `AgentMagics.unattended` answers where no person can."""
+    if magics.unattended == "approve" and not takes_input(magics.shell):
+        return agent.approvals.approving_all(_RULE)
+    return contextlib.nullcontext()
+
+
+def ask_by_input(agent: MultiStepAgent, question: Question, read: Read | None = None) -> None:
+    """Ask for each item of a question at a prompt, in the main thread, and answer the agent.
+
+    Returns when each is answered, here or elsewhere. Where nothing can be read, the rest is refused.
+
+    Args:
+        read: None for `input`, as the front end has it now.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C at the prompt.
+    """
+    read = read or builtins.input
+    approve_rest = False
+    for place, item in enumerate(question.items):
+        while agent.approvals.is_open(item.id):
+            try:
+                if approve_rest:
+                    agent.approvals.answer(item.id, "approve", digest=item.digest, by=_BY)
+                else:
+                    approve_rest = _ask(agent, item, len(question.items) - place, read)
+            except OptionError as error:  # arguments that do not fit, or it was answered elsewhere by now
+                print(to_display(redact(error.message)))
+            except (EOFError, StdinNotImplementedError):
+                _refuse_rest(agent, question)
+                return
+
+
+def _ask(agent: MultiStepAgent, item: Item, n_left: int, read: Read) -> bool:
+    """Ask once for one item; whether all that follow are approved too."""
+    desk = agent.approvals
+    also = ", [a]ll of this step" if n_left > 1 else ""
+    said = read(f"{_question(item)} [y]es, [n]o, [e]dit{also}: ").strip().lower()
+    match said:
+        case "y" | "yes" | "a" | "all" if said[0] == "y" or also:
+            desk.answer(item.id, "approve", digest=item.digest, by=_BY)
+            return said[0] == "a"
+        case "n" | "no":
+            desk.answer(
+                item.id, "reject", digest=item.digest, reason=read("Why, for the model to read: "), by=_BY
+            )
+        case "e" | "edit":
+            changed = _read_plan(read) if item.call is None else _read_arguments(item.call, read)
+            if changed:
+                desk.answer(item.id, "edit", digest=item.digest, by=_BY, **changed)
+        case _:
+            print(f"Write y, n{', e or a' if also else ' or e'}.")
+    return False
+
+
+def _question(item: Item) -> str:
+    if item.call is None:
+        print(to_display(redact(truncate(item.plan or "", _SHOWN_CHARS))))
+        return "Take this plan?"
+    arguments = item.call.arguments
+    given = arguments if isinstance(arguments, Mapping) else {}
+    inside = ", ".join(f"{name}={safe_repr(value, _SHOWN_CHARS)}" for name, value in given.items())
+    call = " ".join(to_display(redact(f"{item.call.name}({inside})")).split())
+    if len(call) <= _LINE_CHARS:
+        return f"Call {call}?"
+    print(truncate(call, _SHOWN_CHARS))
+    return f"Call {item.call.name} so?"
+
+
+def _read_arguments(call: ToolCall, read: Read) -> dict[str, Value]:
+    """The arguments that are typed, by the name of the parameter they are for; empty to go back."""
+    print(f"Now: {to_display(redact(json.dumps(call.arguments, ensure_ascii=False, default=safe_repr)))}")
+    text = read("Arguments as JSON, all of them (empty: back): ").strip()
+    if not text:
+        return {}
+    try:
+        return {"arguments": read_arguments(text)}
+    except StepError as error:
+        raise OptionError(error.message) from error
+
+
+def _read_plan(read: Read) -> dict[str, Value]:
+    """The plan that is typed; empty to go back."""
+    lines: list[str] = []
+    while line := read("" if lines else "The plan, line by line; an empty line ends it:\n").rstrip():
+        lines.append(line)
+    return {"plan": "\n".join(lines)} if lines else {}
+
+
+def _refuse_rest(agent: MultiStepAgent, question: Question) -> None:
+    for item in question.items:
+        with contextlib.suppress(OptionError):  # it was answered meanwhile
+            agent.approvals.answer(item.id, "reject", digest=item.digest, reason="Nobody answered.", by=_BY)

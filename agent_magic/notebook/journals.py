@@ -1,0 +1,60 @@
+"""The journals of a notebook's agents: where they stand, and which goes on.
+
+It must not write one: `record.journal` does.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from agent_magic.agents.multistep import MultiStepAgent
+from agent_magic.core.events import Event, RunStarted
+from agent_magic.core.result import RunResult
+from agent_magic.record.journal import Journal
+
+
+class Journals:
+    """Keeps one agent's runs on disk, one run at a time.
+
+    Args:
+        shell: Knows where the notebook is.
+        before: The journal of the agent's run before.
+    """
+
+    def __init__(self, shell: Any, agent: MultiStepAgent, before: Journal | None) -> None:
+        self._shell = shell
+        self._agent = agent
+        self.journal = before
+
+    def add(self, event: Event) -> None:
+        """Write what happened; the journal is opened with the run."""
+        if isinstance(event, RunStarted):
+            self.journal = Journal.open(
+                agent_name=self._agent.name,
+                run_id=event.run_id,
+                beside=_folder_of_notebook(self._shell),
+                after=self.journal,
+            )
+        if self.journal is not None:
+            self.journal.add(event, self._agent.memory)
+
+    def close(self, result: RunResult | None) -> None:
+        """Write how the run ended."""
+        if self.journal is not None:
+            self.journal.close(result, self._agent.memory)
+
+    @property
+    def warning(self) -> str | None:
+        """What the person should know of the journal."""
+        return self.journal.warning if self.journal is not None else None
+
+
+def _folder_of_notebook(shell: Any) -> Path | None:
+    """The folder of the notebook that the kernel serves, if somebody has told the kernel."""
+    named = os.environ.get("JPY_SESSION_NAME") or shell.user_ns.get("__vsc_ipynb_file__")
+    if not isinstance(named, str) or not named:
+        return None
+    file = Path(named)
+    return file.parent if file.is_absolute() and file.parent.is_dir() else None

@@ -1,0 +1,195 @@
+"""LiveRun: one run as pages see and steer it, while it goes on and after.
+
+What a page asks comes from the kernel's control thread: it is put where the run takes it up, and the
+moment from which it holds is said. It must not draw, nor take a run's events.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import weakref
+from collections.abc import Callable
+
+from agent_magic.agents.multistep import MultiStepAgent
+from agent_magic.core.errors import OptionError
+from agent_magic.core.memory import AgentMemory
+from agent_magic.core.result import RunResult
+from agent_magic.core.settings import SettingChange
+from agent_magic.core.steps import ActionStep, PlanningStep
+from agent_magic.notebook.laid_on import laid_on_at, places_of
+from agent_magic.notebook.steering import OF_STEPS, Steering
+from agent_magic.record.draft import RunDraft
+from agent_magic.record.schema import LaidOnRecord
+from agent_magic.view.protocol import HelloData, Snapshot
+
+_SHOWN = ("summary_mode", "planning_interval", "is_paused", "max_steps", "approve")
+
+
+class LiveRun(Steering):
+    """A run and its agent, for the pages that show it.
+
+    Args:
+        on_news: Called, from any thread, when something is to be shown that no event tells.
+    """
+
+    def __init__(self, agent: MultiStepAgent, draft: RunDraft, on_news: Callable[[], None]) -> None:
+        super().__init__(agent)
+        self._draft: RunDraft | None = draft
+        self._on_news = on_news
+        self._made: list[ActionStep | PlanningStep] = []
+        self._run_id = ""
+        """Once it has ended: its steps, with live values in them, are its agent's alone then."""
+        self._take_snapshot: Callable[[], Snapshot] | None = None
+        self._pending: dict[str, str] = {}
+        self._memory: AgentMemory | None = None
+        self._n_edits = 0
+        self._greeted = threading.Event()
+        self._signal_run: Callable[[], None] = lambda: None
+        self._unobserve = agent.settings.observe(self._note_setting)
+        _going_on[agent] = self
+
+    @staticmethod
+    def of(agent: MultiStepAgent | None) -> LiveRun | None:
+        """The run of an agent that a cell shows now, the newest of several."""
+        return _going_on.get(agent) if agent is not None else None
+
+    def stop_by(self, signal_run: Callable[[], None]) -> None:
+        """Stop a run by calling this too: a tool that blocks the run's thread looks at no flag."""
+        self._signal_run = signal_run
+
+    def show_by(self, take_snapshot: Callable[[], Snapshot]) -> None:
+        """Give a view that comes late, or has missed something, the run as it stands now."""
+        self._take_snapshot = take_snapshot
+
+    # -- what the run tells --------------------------------------------------------------------
+
+    def add_step(self, step: ActionStep | PlanningStep) -> None:
+        """A step was made."""
+        self._made.append(step)
+
+    def settle(self, name: str) -> None:
+        """A setting took effect."""
+        self._pending.pop(name, None)
+
+    def end(self, result: RunResult) -> None:
+        """The run has ended; from now on what is asked holds for the next one."""
+        self._draft = self._take_snapshot = None
+        self._pending.clear()
+        self._run_id = result.run_id
+        self._made.clear()
+        self._unobserve()
+        if (agent := self._agent()) is not None and _going_on.get(agent) is self:
+            del _going_on[agent]
+
+    @property
+    def _steps(self) -> list[ActionStep | PlanningStep]:
+        """The steps by their place, as they were made; none if they are forgotten."""
+        if self._draft is not None:
+            return self._made
+        agent = self._agent()
+        runs = agent.runs if agent is not None else []
+        steps = next((run.steps for run in reversed(runs) if run.run_id == self._run_id), ())
+        return [step for step in steps if isinstance(step, ActionStep | PlanningStep)]
+
+    def take_news(self) -> None:
+        """Put into the draft what was laid upon steps, and edited in them, since the last time."""
+        agent, draft = self._agent(), self._draft
+        memory = agent.memory if agent is not None else None
+        if memory is None or draft is None or (self._memory is memory and memory.n_edits == self._n_edits):
+            return
+        n_known = self._n_edits if self._memory is memory else 0
+        self._memory, self._n_edits = memory, memory.n_edits
+        changed = {change.index for change in memory.edits_since(n_known)}
+        places = places_of(memory)
+        for place, step in enumerate(self._steps):
+            index = places.get(id(step))
+            if index in changed:
+                now = memory.entries[index].step
+                assert isinstance(now, ActionStep | PlanningStep)
+                draft.lay_on(place, now, laid_on_at(memory, index))
+
+    def as_it_counts(self, result: RunResult) -> tuple[RunResult, dict[int, LaidOnRecord | None]]:
+        """A result with its steps as they were edited, and what is laid upon them by their place in it."""
+        agent = self._agent()
+        if agent is None:
+            return result, {}
+        memory = agent.memory
+        places = places_of(memory)
+        found = [(place, step, places.get(id(step))) for place, step in enumerate(result.steps)]
+        steps = tuple(step if at is None else memory.entries[at].step for _, step, at in found)
+        laid_on = {place: laid_on_at(memory, at) for place, _, at in found if at is not None}
+        return dataclasses.replace(result, steps=steps), laid_on
+
+    def wait_for_page(self, timeout_s: float) -> bool:
+        """Whether a page shows this run and reaches the kernel, waiting for one to come up."""
+        return self._take_snapshot is not None and self._greeted.wait(timeout_s)
+
+    # -- what pages are told -------------------------------------------------------------------
+
+    def pending(self) -> dict[str, str]:
+        """Settings that were changed and do not hold yet, with the moment from which they will."""
+        return dict(self._pending)
+
+    def laid_on(self) -> list[LaidOnRecord | None]:
+        """What is laid upon each step, by its place."""
+        agent = self._agent()
+        if agent is None:
+            return []
+        memory = agent.memory
+        places = places_of(memory)
+        found = [places.get(id(step)) for step in self._steps]
+        return [None if at is None else laid_on_at(memory, at) for at in found]
+
+    def greet(self, *, wants_snapshot: bool) -> HelloData:
+        """What a view is told that found its kernel."""
+        self._greeted.set()
+        data = HelloData(
+            nonce="", is_running=self._draft is not None, settings=self.settings, steps=self.laid_on()
+        )
+        take_snapshot = self._take_snapshot
+        if wants_snapshot and take_snapshot is not None:
+            data["snapshot"] = take_snapshot()
+        return data
+
+    # -- what pages ask for --------------------------------------------------------------------
+
+    def stop(self) -> str:
+        """End the run as interrupted."""
+        super().stop()
+        self._signal_run()
+        return "now"
+
+    # -- how this run is steered ---------------------------------------------------------------
+
+    def step_at(self, place: int) -> ActionStep | PlanningStep:
+        """The plan or action at a place of this run."""
+        try:
+            return self._steps[place]
+        except IndexError:
+            raise OptionError(f"There is no step at place {place} of this run.") from None
+
+    def effective(self, name: str) -> str:
+        """From when on a change holds."""
+        draft = self._draft
+        if draft is None:
+            return "from the next run"
+        return f"from step {draft.boundary_step}" if name in OF_STEPS else "from the next call"
+
+    def running(self) -> MultiStepAgent:
+        """The agent, as long as this run goes on."""
+        if self._draft is None:
+            raise OptionError("The run has ended.")
+        return self.living()
+
+    def tell(self) -> None:
+        """Something is to be shown that no event tells."""
+        self._on_news()
+
+    def _note_setting(self, change: SettingChange) -> None:
+        if self._draft is not None and change.name in _SHOWN and change.name != "is_paused":
+            self._pending[change.name] = self.effective(change.name)
+        self.tell()
+
+
+_going_on: weakref.WeakKeyDictionary[MultiStepAgent, LiveRun] = weakref.WeakKeyDictionary()

@@ -1,0 +1,143 @@
+"""Feed: what is new in a run since a page was last told, as messages.
+
+It must not send them, nor know who draws. A record is compared with the one before: finished steps
+are the same objects as long as nothing in them has changed, and of a growing text only what was added goes out.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from agent_magic.record.run import fit_record
+from agent_magic.record.schema import AnyStepRecord, Json, NowRecord, RunRecord
+from agent_magic.view.protocol import (
+    VERSION,
+    EndMessage,
+    HeadMessage,
+    Message,
+    NowMessage,
+    SettingsMessage,
+    SettingsRecord,
+    Snapshot,
+    StepMessage,
+    TextField,
+    TextMessage,
+    TotalsMessage,
+)
+
+MAX_SNAPSHOT_BYTES = 380_000
+_TEXTS: tuple[TextField, ...] = ("thought", "plan", "reasoning")
+_TOTALS = ("n_steps", "duration_s", "usage")
+_APART = frozenset({"steps", "steps_left_out", "now", *_TOTALS})
+"""What has messages of its own."""
+
+
+class Feed:
+    """The messages of one run, numbered from 1."""
+
+    def __init__(self) -> None:
+        self.n = 0
+        """Of the last message."""
+        self._head: Json = None
+        self._steps: list[AnyStepRecord] = []
+        self._now: NowRecord | None = None
+        self._texts: dict[str, str] = {}
+        self._step_number = 0
+        self._settings: SettingsRecord | None = None
+        self._has_ended = False
+
+    @property
+    def n_steps(self) -> int:
+        """How many steps were told of."""
+        return len(self._steps)
+
+    def take(self, record: RunRecord, settings: SettingsRecord | None) -> list[Message]:
+        """What is new in the record of a run that goes on."""
+        messages: list[Message] = []
+        head = {key: value for key, value in record.items() if key not in _APART}
+        if head != self._head:
+            self._head = head
+            messages.append(HeadMessage(v=VERSION, n=0, kind="head", head={**head, **_totals(record)}))
+        steps = record["steps"]
+        for place, step in enumerate(steps):
+            if place >= len(self._steps) or step is not self._steps[place]:
+                messages.append(StepMessage(v=VERSION, n=0, kind="step", place=place, step=step))
+        if len(steps) > len(self._steps):
+            messages.append(
+                cast("TotalsMessage", {"v": VERSION, "n": 0, "kind": "totals", **_totals(record)})
+            )
+        self._steps = list(steps)
+        messages += self._take_now(record.get("now"))
+        if settings is not None and settings != self._settings:
+            self._settings = settings
+            messages.append(SettingsMessage(v=VERSION, n=0, kind="settings", settings=settings))
+        return self._number(messages)
+
+    def end(self, record: RunRecord, settings: SettingsRecord | None) -> list[Message]:
+        """The last news of a run, and that it has ended; `record` is that of its draft at the end."""
+        if self._has_ended:
+            return []
+        self._has_ended = True
+        messages: list[Message] = []
+        if settings is not None and settings != self._settings:
+            messages.append(SettingsMessage(v=VERSION, n=0, kind="settings", settings=settings))
+        head = {key: value for key, value in record.items() if key not in ("steps", "now")}
+        messages.append(EndMessage(v=VERSION, n=0, kind="end", head=head))
+        return self._number(messages)
+
+    def to_snapshot(
+        self, record: RunRecord, settings: SettingsRecord | None, *, step: int | None = None
+    ) -> Snapshot:
+        """The run as it stands at the last message, small enough to be drawn from at once."""
+        return Snapshot(
+            v=VERSION, n=self.n, run=fit_record(record, MAX_SNAPSHOT_BYTES), settings=settings, step=step
+        )
+
+    def _take_now(self, now: NowRecord | None) -> list[Message]:
+        messages: list[Message] = []
+        shown = None
+        if now is not None:
+            shown = cast("NowRecord", {key: value for key, value in now.items() if key not in _GROWING})
+        number = now["step_number"] if now else 0
+        if number != self._step_number or now is None:
+            self._texts, self._step_number = {}, number
+        if shown != self._now:
+            self._now = shown
+            messages.append(NowMessage(v=VERSION, n=0, kind="now", now=shown))
+        texts = cast("dict[str, str]", now or {})
+        messages += [m for field in _TEXTS if (m := self._grow(field, field, texts.get(field, "")))]
+        for place, written in enumerate(now.get("writing", ()) if now else ()):
+            if grown := self._grow(f"arguments {place}", "arguments", written["arguments"]):
+                grown["call"], grown["name"] = place, written["name"]
+                messages.append(grown)
+        return messages
+
+    def _grow(self, key: str, field: TextField, text: str) -> TextMessage | None:
+        before = self._texts.get(key, "")
+        if text == before:
+            return None
+        self._texts[key] = text
+        n_same = _n_same(before, text)
+        at = len(text[:n_same].encode("utf-16-le", "surrogatepass")) // 2
+        return TextMessage(v=VERSION, n=0, kind="text", field=field, at=at, add=text[n_same:])
+
+    def _number(self, messages: list[Message]) -> list[Message]:
+        for message in messages:
+            self.n += 1
+            message["n"] = self.n
+        return messages
+
+
+_GROWING = frozenset({*_TEXTS, "writing"})
+
+
+def _n_same(before: str, text: str) -> int:
+    """How many characters two texts have in common at their beginning."""
+    if text.startswith(before):
+        return len(before)
+    pairs = enumerate(zip(before, text, strict=False))
+    return next((i for i, (one, other) in pairs if one != other), min(len(before), len(text)))
+
+
+def _totals(record: RunRecord) -> Json:
+    return {key: cast("Json", record)[key] for key in _TOTALS}

@@ -1,0 +1,155 @@
+"""A run that goes on as the lines of a tree, for terminals: finished steps, and what happens now.
+
+It must not send anything to a terminal, nor make a line longer than it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent_magic.core.text import first_line, to_display
+from agent_magic.record.schema import AnyStepRecord, CallRecord, NowRecord, RunRecord
+from agent_magic.view import titles, words
+from agent_magic.view.columns import clip, width
+
+_CHILD, _LAST_CHILD = "    ├─ ", "    └─ "
+_TITLE_CHARS = 300
+_LEAST_TITLE = 12
+"""Columns: a title keeps so many before the badges beside it go."""
+_SHOWN_CALLS = 20
+_SHOWN_NOW = 6
+_WRITTEN_CHARS = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeLine:
+    """One line, not yet cut to the terminal's width."""
+
+    lead: str = ""
+    """Never cut: number and kind, or the branch."""
+    title: str = ""
+    badges: str = ""
+    """Behind the title, which gives way to them."""
+    keeps_end: bool = False
+    """Of a text that is being written the newest part is told."""
+    is_strong: bool = False
+    """A step, or the run."""
+
+    def fit(self, columns: int) -> tuple[str, str, str]:
+        """Lead, title and badges that take so many columns together."""
+        lead = clip(self.lead, columns)
+        room = columns - width(lead)
+        badges = f"  {words.one_line(self.badges, _TITLE_CHARS)}" if self.badges else ""
+        if width(badges) > room - _LEAST_TITLE:
+            badges = ""
+        title = " ".join(to_display(self.title).split())
+        return lead, clip(title, room - width(badges), keeps_end=self.keeps_end), badges
+
+
+def header_lines(record: RunRecord) -> list[TreeLine]:
+    """Agent and model; warnings."""
+    model = words.one_line(words.model_words(record["model"], record["why"]))
+    return [
+        TreeLine(lead=words.one_line(record["agent"], 60) + " ", title=f"· {model}", is_strong=True),
+        *(TreeLine(lead="! ", title=words.one_line(warning, 600)) for warning in record["warnings"]),
+    ]
+
+
+def step_lines(step: AnyStepRecord) -> list[TreeLine]:
+    """A finished step: number, kind, title and badges; its calls under it."""
+    badges = " · ".join([*_error_badges(step), words.step_figures(step), *words.step_labels(step)])
+    if "plan" in step:
+        head = TreeLine(
+            lead=_lead(None, "plan"),
+            title=str(titles.plan_title(step, name="")),
+            badges=f"[{badges}]",
+            is_strong=True,
+        )
+        return [head, *_children(_notes(step))]
+    kind = "answer" if step.get("is_final_answer") else "act"
+    calls = step.get("calls", [])
+    said = words.one_line(first_line(step.get("thought", ""), _TITLE_CHARS), _TITLE_CHARS)
+    n_calls = len(calls) + step.get("calls_left_out", 0)
+    title = said or (words.count(n_calls, "call") if n_calls else "nothing said")
+    children = [str(titles.call_title(call)) for call in calls[:_SHOWN_CALLS]]
+    if n_calls > len(children):
+        n_failed = sum("error" in call for call in calls[_SHOWN_CALLS:])
+        children.append(f"{n_calls - len(children):,} more" + (f", {n_failed} failed" if n_failed else ""))
+    if error := step.get("error"):
+        children.append(f"✗ {titles.error_line(error)}")
+    head = TreeLine(lead=_lead(step["step_number"], kind), title=title, badges=f"[{badges}]", is_strong=True)
+    return [head, *_children([*children, *_notes(step)])]
+
+
+def now_lines(record: RunRecord, max_lines: int) -> list[TreeLine]:
+    """The step that is being made: what happens now, its calls or what is being written; figures so far.
+
+    Args:
+        max_lines: At least 1.
+    """
+    now = record.get("now")
+    if now is None:
+        return []
+    is_planning = now["doing"] == "planning" or "plan" in now
+    head = TreeLine(
+        lead=_lead(None if is_planning else now["step_number"], "plan" if is_planning else "act"),
+        title=words.one_line(words.now_words(now), _TITLE_CHARS) + " …",
+        is_strong=True,
+    )
+    figures = TreeLine(lead="    ", title=" · ".join(words.run_figures(record)[:-1]))
+    room = min(max_lines - 2, _SHOWN_NOW)
+    return [head, *(_now_children(now, room) if room > 0 else []), figures][:max_lines]
+
+
+def _now_children(now: NowRecord, room: int) -> list[TreeLine]:
+    if calls := now.get("calls"):
+        return _children(_now_calls(calls, set(now.get("running", [])), room))
+    written = [f"{call['name'] or '…'}({call['arguments']}" for call in now.get("writing", ())[-1:]]
+    written += [now.get("plan", ""), now.get("thought", ""), now.get("reasoning", "")]
+    newest = next((line for line in map(_newest_line, written) if line), "")
+    return _children([newest], keeps_end=True) if newest else []
+
+
+def _now_calls(calls: Sequence[CallRecord], running: set[str], room: int) -> list[str]:
+    """All of them if there is room; else figures, and those that run longest."""
+    if len(calls) <= room:
+        return [str(titles.call_title(call, is_running=call["id"] in running)) for call in calls]
+    open_ones = [call for call in calls if call["id"] in running]
+    n_failed = sum("error" in call for call in calls)
+    done = f"{len(calls) - len(open_ones):,} of {len(calls):,} calls done"
+    return [
+        done + (f", {n_failed:,} failed" if n_failed else ""),
+        *(str(titles.call_title(call, is_running=True)) for call in open_ones[: room - 1]),
+    ]
+
+
+def _newest_line(text: str) -> str:
+    lines = to_display(text[-_WRITTEN_CHARS:]).splitlines()
+    return next((" ".join(line.split()) for line in reversed(lines) if line.strip()), "")
+
+
+def _error_badges(step: AnyStepRecord) -> list[str]:
+    if "error" in step:
+        return ["error"]
+    n_failed = 0 if "plan" in step else sum("error" in call for call in step.get("calls", []))
+    return [f"{n_failed} failed"] if n_failed else []
+
+
+def _notes(step: AnyStepRecord) -> list[str]:
+    return [
+        ("! " if "is_warning" in note else "") + words.one_line(note["text"], _TITLE_CHARS)
+        for note in step.get("notes", [])
+    ]
+
+
+def _children(titles: Sequence[str], *, keeps_end: bool = False) -> list[TreeLine]:
+    last = len(titles) - 1
+    return [
+        TreeLine(lead=_LAST_CHILD if i == last else _CHILD, title=title, keeps_end=keeps_end)
+        for i, title in enumerate(titles)
+    ]
+
+
+def _lead(number: int | None, kind: str) -> str:
+    return f"{'' if number is None else number:>2}  {kind:<6}  "

@@ -1,0 +1,84 @@
+import { afterEach, describe, expect, it } from 'vitest';
+
+import type { RunRecord } from '../../protocol';
+import { fromRecord } from '../record';
+import { WORDS } from '../words';
+import { buttonOf, openAll, previewFullOf, runFullOf, runningFullOf, settled, show } from './samples';
+import { ATTACKS } from './xss';
+
+const BIDI_OR_CONTROL = /[\u202a-\u202e\u2066-\u2069\x00-\x08\x0b-\x1f\x7f-\x9f]/; // eslint-disable-line no-control-regex -- these are what must not be there
+
+afterEach(() => {
+  document.body.replaceChildren();
+});
+
+/** Every element in the page with the names of its attributes, and all values of attributes. */
+function inventory(): { tags: string[]; values: string[] } {
+  const all = [...document.body.querySelectorAll('*')];
+  return {
+    tags: all.map(node => `${node.tagName} ${node.getAttributeNames().join(' ')}`).sort(),
+    values: all.flatMap(node => node.getAttributeNames().map(name => node.getAttribute(name) ?? ''))
+  };
+}
+
+async function drawn(record: RunRecord): Promise<ReturnType<typeof inventory>> {
+  document.body.replaceChildren();
+  const { element } = show(record, request =>
+    request.verb === 'lens'
+      ? { v: 1, ok: true, data: { normal: previewFullOf(record.task), summary: previewFullOf(record.task) } }
+      : { v: 1, ok: false, error: record.task }
+  );
+  openAll(element);
+  [...element.querySelectorAll('button')].filter(one => one.textContent === WORDS.edit).forEach(one => {
+    one.click();
+  });
+  buttonOf(element, WORDS.lensNext).click();
+  await settled();
+  openAll(element);
+  buttonOf(element, WORDS.lensAgain).click();
+  await settled();
+  return inventory();
+}
+
+/** The same texts, so that what differs is what they were made of. */
+const kinds = {
+  'a run that is over': runFullOf,
+  'a run that goes on': runningFullOf
+};
+
+it('there are at least 100 attacks', () => {
+  expect(new Set(ATTACKS).size).toBeGreaterThanOrEqual(100);
+});
+
+describe.each(Object.entries(kinds))('in every field of %s', (_kind, recordFullOf) => {
+  it('no attack becomes an element, an attribute or a handler', async () => {
+    // Texts differ in lines and length, which makes blocks of some: harmless ones of the same shape do too.
+    for (const attack of ATTACKS) {
+      const harmless = await drawn(recordFullOf(disarmed(attack)));
+      const attacked = await drawn(recordFullOf(attack));
+      expect(attacked.tags, attack).toEqual(harmless.tags);
+      expect(attacked.values.filter(value => /window\.hit|javascript:|onerror|<|data:/i.test(value)), attack).toEqual([]);
+      expect(attacked.tags.filter(tag => / on/.test(tag))).toEqual([]);
+      expect(document.querySelectorAll('script, style, link, iframe, object, embed, svg, math, a, form, img, base, meta')).toHaveLength(0);
+      expect(BIDI_OR_CONTROL.test(document.body.textContent ?? ''), attack).toBe(false);
+    }
+    expect((globalThis as { hit?: number }).hit).toBeUndefined();
+  }, 300_000);
+});
+
+it('attacks are shown as the texts that they are', () => {
+  const attack = '<img src=x onerror=window.hit=1>';
+  const { element } = show(runFullOf(attack), null);
+  openAll(element);
+  expect((element.textContent?.split(attack).length ?? 0) - 1).toBeGreaterThan(30);
+});
+
+it.each(ATTACKS.slice(0, 40))('a record that is %j cannot be drawn, and does no harm', attack => {
+  expect(fromRecord(attack)).toBeNull();
+  expect(fromRecord({ version: attack, steps: attack })).toBeNull();
+});
+
+/** A text of the same shape (lines, length, what JSON escapes) without a sign that means anything. */
+function disarmed(attack: string): string {
+  return attack.replace(/[<>&'`=:/(){}[\]$#@%;!-]/g, 'x');
+}

@@ -1,0 +1,157 @@
+/**
+ * The step that is being made: what the model writes, the calls that run, what is asked of the person.
+ *
+ * Growing texts are appended to a text node. It must not say how long a pause still is: `progress` does.
+ */
+import type { CallRecord, NowRecord } from '../protocol';
+import { ApprovalCard } from './approval';
+import { noteNodes } from './body';
+import { callNode } from './call';
+import { append, arrange, button, el, say, textNode } from './elements';
+import { fold } from './fold';
+import { titleNode } from './row';
+import type { IScene } from './scene';
+import { cutAfter, oneLine, toDisplay } from './text';
+import { callTitle } from './titles';
+import { DOING, WORDS } from './words';
+
+const NEWEST_CHARS = 20_000;
+const FIRST_CALLS = 20;
+
+/** A text that grows in place. */
+class GrowingText {
+  readonly node: HTMLElement;
+  private readonly _text = textNode('');
+
+  constructor(classes: string) {
+    this.node = el('div', classes, this._text);
+  }
+
+  /** Show `text`; only what is new is added to the page. */
+  write(text: string): void {
+    const shown = toDisplay(cutAfter(text, NEWEST_CHARS));
+    const before = this._text.data;
+    if (shown === before) {
+      return;
+    }
+    const isAtEnd = this.node.scrollTop + this.node.clientHeight >= this.node.scrollHeight - 8;
+    if (before && shown.startsWith(before)) {
+      this._text.appendData(shown.slice(before.length));
+    } else {
+      this._text.data = shown;
+    }
+    if (isAtEnd) {
+      this.node.scrollTop = this.node.scrollHeight;
+    }
+  }
+}
+
+export class NowRow {
+  readonly node = el('div', 'step is-now is-open');
+  private readonly _toggle = el('button', 'step-line');
+  private readonly _number = el('span', 'number');
+  private readonly _title = el('span', 'title');
+  private readonly _body = el('div', 'step-body');
+  private readonly _text = new GrowingText('prose is-growing');
+  private readonly _thinking = new GrowingText('prose is-growing is-reasoning');
+  private readonly _written: { node: HTMLElement; name: HTMLElement; text: GrowingText }[] = [];
+  private readonly _calls = new Map<string, { node: HTMLElement; sign: string }>();
+  private readonly _more: HTMLButtonElement;
+  private _card: ApprovalCard | null = null;
+  private _stepNumber = -1;
+  private _showsAll = false;
+  private _isOpen = true;
+
+  constructor(private readonly _scene: IScene) {
+    this.node.setAttribute('role', 'listitem');
+    this._toggle.type = 'button';
+    this._toggle.setAttribute('aria-expanded', 'true');
+    append(this._toggle, this._number, this._title);
+    append(this.node, this._toggle, this._body);
+    this._toggle.addEventListener('click', () => {
+      this._isOpen = !this._isOpen;
+      this._toggle.setAttribute('aria-expanded', String(this._isOpen));
+      this._body.hidden = !this._isOpen;
+    });
+    this._more = button('', 'button is-quiet', () => {
+      this._showsAll = true;
+      this._scene.redraw();
+    });
+  }
+
+  update(now: NowRecord): void {
+    if (now.step_number !== this._stepNumber) {
+      this._stepNumber = now.step_number;
+      this._calls.clear();
+      this._showsAll = false;
+    }
+    say(this._number, String(now.step_number));
+    say(this._title, DOING[now.doing]);
+    const text = now.plan ?? now.thought ?? '';
+    this._text.write(text);
+    this._thinking.write(text ? '' : (now.reasoning ?? ''));
+    if (now.asked && !this._card?.isOf(now.asked)) {
+      this._card = new ApprovalCard(this._scene, now.asked);
+    }
+    if (now.asked) {
+      this._card?.update(now.asked);
+    } else {
+      this._card = null;
+    }
+    arrange(this._body, [
+      ...(this._card ? [this._card.node] : []),
+      ...(text ? [this._text.node] : now.reasoning ? [this._thinking.node] : []),
+      ...this._writing(now),
+      ...this._callNodes(now),
+      ...noteNodes(now.notes)
+    ]);
+  }
+
+  private _writing(now: NowRecord): HTMLElement[] {
+    // A call that runs is shown as one, no longer as it is being written.
+    const writing = now.calls?.length ? [] : (now.writing ?? []);
+    writing.slice(0, FIRST_CALLS).forEach(({ name, arguments: written }, place) => {
+      let part = this._written[place];
+      if (!part) {
+        const text = new GrowingText('block is-growing');
+        const nameNode = el('code', 'call-name');
+        part = { node: el('div', 'call', el('div', 'call-head', nameNode), text.node), name: nameNode, text };
+        this._written.push(part);
+      }
+      say(part.name, oneLine(name, 80));
+      part.text.write(written);
+    });
+    return this._written.slice(0, writing.length).map(part => part.node);
+  }
+
+  private _callNodes(now: NowRecord): HTMLElement[] {
+    const calls = now.calls ?? [];
+    const running = new Set(now.running);
+    const shown = this._showsAll ? calls : calls.slice(0, FIRST_CALLS);
+    const nodes = shown.map((call, place) => this._callNode(call, place, running.has(call.id)));
+    if (shown.length < calls.length) {
+      say(this._more, `${WORDS.showAll} (${calls.length - shown.length} more calls)`);
+      nodes.push(this._more);
+    }
+    return nodes;
+  }
+
+  private _callNode(call: CallRecord, place: number, isRunning: boolean): HTMLElement {
+    const key = `now ${this._stepNumber}/call ${place}`;
+    const sign = `${call.id} ${isRunning} ${call.observation !== undefined} ${call.error !== undefined}`;
+    const before = this._calls.get(key);
+    if (before?.sign === sign) {
+      return before.node;
+    }
+    const node = fold(this._scene, {
+      key,
+      classes: isRunning ? 'is-running' : '',
+      title: [titleNode([callTitle(call, { isRunning })])],
+      fill: body => {
+        append(body, callNode(this._scene, key, call));
+      }
+    });
+    this._calls.set(key, { node, sign });
+    return node;
+  }
+}

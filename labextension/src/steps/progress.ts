@@ -1,0 +1,93 @@
+/**
+ * What happens now, in words, with a countdown while the run waits; and Stop, Pause, Go on.
+ *
+ * It must not draw what the model writes: `now` does.
+ */
+import type { NowRecord, RequestBody } from '../protocol';
+import { asked } from './asking';
+import type { Said } from './asking';
+import { append, button, el, say } from './elements';
+import type { IScene } from './scene';
+import { oneLine } from './text';
+import { DOING, WORDS } from './words';
+
+export class Progress {
+  readonly node = el('div', 'progress');
+  private readonly _words = el('span', 'doing');
+  private readonly _left = el('span', 'label');
+  private readonly _stop: HTMLButtonElement;
+  private readonly _pause: HTMLButtonElement;
+
+  constructor(
+    private readonly _scene: IScene,
+    private readonly _said: Said
+  ) {
+    this._words.setAttribute('role', 'status');
+    this._words.setAttribute('aria-live', 'polite');
+    this._left.setAttribute('aria-hidden', 'true'); // read out every second it would be noise
+    this._stop = button(WORDS.stop, 'button is-stop', () => {
+      this._ask({ verb: 'stop' }, WORDS.stop);
+    });
+    this._stop.title = WORDS.stopHint;
+    this._pause = button(WORDS.pause, 'button', () => {
+      const isPaused = this._isPaused();
+      this._ask({ verb: isPaused ? 'go_on' : 'pause' }, isPaused ? WORDS.goOn : WORDS.pause);
+    });
+    append(this.node, el('span', 'dot'), this._words, this._left);
+    append(this.node, this._scene.ask && this._stop, this._scene.ask && this._pause);
+  }
+
+  update(): void {
+    const { now } = this._scene.store.run;
+    say(this._words, now ? doingWords(now) : DOING.thinking);
+    say(this._pause, this._isPaused() ? WORDS.goOn : WORDS.pause);
+    this.tick();
+  }
+
+  /** Show how long a pause still is. */
+  tick(): void {
+    const { now, nowAtMs } = this._scene.store.run;
+    const delayS = now?.waiting?.delay_s;
+    if (now?.doing !== 'waiting' || delayS === null || delayS === undefined) {
+      say(this._left, '');
+      return;
+    }
+    const leftS = Math.max(Math.ceil(delayS - this._scene.store.sinceS(nowAtMs)), 0);
+    say(this._left, `${leftS} s`);
+  }
+
+  private _isPaused(): boolean {
+    const { now, settings } = this._scene.store.run;
+    return settings ? settings.is_paused : now?.doing === 'paused';
+  }
+
+  private _ask(request: RequestBody, what: string): void {
+    const { ask } = this._scene;
+    if (ask) {
+      void asked(ask, request, this._said, what);
+    }
+  }
+}
+
+/** What happens at the moment. */
+function doingWords(now: NowRecord): string {
+  const reason = now.waiting ? oneLine(now.waiting.reason, 120) : '';
+  switch (now.doing) {
+    case 'calling': {
+      const running = new Set(now.running);
+      const names = (now.calls ?? []).filter(call => running.has(call.id)).map(call => oneLine(call.name, 60));
+      return `${DOING.calling} ${[...new Set(names)].slice(0, 5).join(', ')}`;
+    }
+    case 'waiting':
+      return reason ? `${WORDS.tryingAgain} (${reason})` : WORDS.tryingAgain;
+    case 'paused':
+      return reason ? `${DOING.paused} (${reason})` : DOING.paused;
+    case 'thinking':
+    case 'planning':
+      return now.writing?.length && !now.calls?.length
+        ? `${WORDS.writingCall} ${oneLine(now.writing.at(-1)?.name ?? '', 60)}`
+        : DOING[now.doing];
+    case 'asking':
+      return DOING.asking;
+  }
+}

@@ -1,0 +1,174 @@
+/**
+ * The one-line titles of steps, plans and calls, and their labels. Twin of `agent_magic/view/titles.py`.
+ *
+ * It must not make elements: what it gives is plain text.
+ */
+import type {
+  AnyStepRecord,
+  CallRecord,
+  ErrorRecord,
+  Json,
+  LaidOnRecord,
+  PlanDiffRecord,
+  PlanRecord,
+  StepRecord,
+  ValueRecord
+} from '../protocol';
+import { counted, grouped } from './figures';
+import { isReference, jsonLine } from './jsonText';
+import { cutBefore, firstLine, oneLine } from './text';
+import { FORMS, VIEWS, WORDS } from './words';
+
+/** A call, or a step without calls, on one line. */
+export interface Title {
+  /** What was called: `mean_price(city="Oslo")`; empty if nothing was. */
+  code: string;
+  /** What came of it, or what the model said. */
+  outcome: string;
+  isError: boolean;
+}
+
+const ARGUMENT_CHARS = 32;
+const ARGUMENTS_CHARS = 90;
+const OUTCOME_CHARS = 80;
+const ERROR_CHARS = 160;
+const TITLED_CALLS = 3;
+const ACCEPTED = 'accepted';
+
+export function titlesOf(step: AnyStepRecord): Title[] {
+  return 'plan' in step ? [planTitle(step)] : stepTitles(step);
+}
+
+/** `Plan: 3 steps · 1 added, 1 dropped`, or why there is none. */
+export function planTitle(plan: PlanRecord): Title {
+  if (plan.error) {
+    return { code: '', outcome: `${WORDS.plan}: ${errorLine(plan.error)}`, isError: true };
+  }
+  const what = plan.n_items
+    ? counted(plan.n_items, 'step')
+    : firstLine(plan.plan, OUTCOME_CHARS) || WORDS.nothingSaid;
+  const differs = plan.diff ? [diffWords(plan.diff)] : [];
+  return { code: '', outcome: `${WORDS.plan}: ${[what, ...differs].join(' · ')}`, isError: false };
+}
+
+function stepTitles(step: StepRecord): Title[] {
+  const calls = step.calls ?? [];
+  // Beside others an error is said by its kind, so that there is room for all.
+  const titles = calls.slice(0, TITLED_CALLS).map(call => callTitle(call, { isBrief: calls.length > 1 }));
+  const nMore = calls.length - titles.length + (step.calls_left_out ?? 0);
+  if (nMore) {
+    const nFailed = calls.slice(TITLED_CALLS).filter(call => call.error).length;
+    const failed = nFailed ? `, ${grouped(nFailed)} failed` : '';
+    titles.push(said(`${grouped(nMore)} more${failed}`));
+  }
+  // An interrupt that hit a call is said there, once.
+  if (step.error && !calls.some(call => call.error?.kind === 'Interrupted')) {
+    titles.push({ code: '', outcome: errorLine(step.error), isError: true });
+  }
+  return titles.length ? titles : [said(firstLine(step.thought ?? '', OUTCOME_CHARS) || WORDS.nothingSaid)];
+}
+
+export function callTitle(call: CallRecord, { isRunning = false, isBrief = false } = {}): Title {
+  const code = callLine(call.name, call.arguments);
+  if (call.error) {
+    const outcome = isBrief ? oneLine(call.error.kind, OUTCOME_CHARS) : errorLine(call.error);
+    return { code, outcome, isError: true };
+  }
+  if (isRunning) {
+    return { code, outcome: '…', isError: false };
+  }
+  if (call.bound_to) {
+    return { code, outcome: `${oneLine(call.bound_to, 60)}: ${valueWords(call.output)}`, isError: false };
+  }
+  return { code, outcome: firstLine(told(call), OUTCOME_CHARS), isError: false };
+}
+
+/** `mean_price(city="Oslo")`, long arguments cut. */
+export function callLine(name: string, given: CallRecord['arguments']): string {
+  return `${oneLine(name, 60)}(${argumentsLine(given)})`;
+}
+
+/** Type and shape: `DataFrame, 3 rows × 2 columns`. */
+export function valueWords(value: ValueRecord | undefined): string {
+  return value ? oneLine(value.shape ? `${value.type}, ${value.shape}` : value.type, 100) : '';
+}
+
+/** What the model was told of a call; nothing for an answer that was just accepted. */
+export function told(call: CallRecord): string {
+  return call.observation === ACCEPTED ? '' : (call.observation ?? '');
+}
+
+/** Kind and first line of an error. */
+export function errorLine(error: ErrorRecord): string {
+  return oneLine(`${error.kind}: ${firstLine(error.message, ERROR_CHARS)}`, ERROR_CHARS);
+}
+
+/** How a model is shown a step, who edited it, and whether there are warnings. */
+export function labelsOf(step: AnyStepRecord): string[] {
+  const nWarnings = countWarnings(step);
+  return [...laidOnLabels(step.laid_on), ...(nWarnings ? [counted(nWarnings, 'warning')] : [])];
+}
+
+/** Whether the labels of a step say something that is easily overlooked and should not be. */
+export function isStriking(step: AnyStepRecord): boolean {
+  return step.laid_on?.view === 'hidden' || countWarnings(step) > 0;
+}
+
+export function laidOnLabels(laidOn: LaidOnRecord | undefined): string[] {
+  if (!laidOn) {
+    return [];
+  }
+  const labels: string[] = laidOn.view ? [VIEWS[laidOn.view]] : [];
+  if (laidOn.form && laidOn.view !== 'hidden') {
+    labels.push(FORMS[laidOn.form]);
+  }
+  if (laidOn.is_pinned) {
+    labels.push(WORDS.pinned);
+  }
+  if (laidOn.edited_by !== undefined) {
+    const at = (laidOn.edited_at ?? '').slice(0, 16).replace('T', ' ');
+    labels.push(`edited by ${oneLine(laidOn.edited_by, 40)}${at ? `, ${at} UTC` : ''}`);
+  }
+  return labels;
+}
+
+function countWarnings(step: AnyStepRecord): number {
+  return (step.notes ?? []).filter(note => note.is_warning).length;
+}
+
+function said(outcome: string): Title {
+  return { code: '', outcome, isError: false };
+}
+
+function diffWords(diff: PlanDiffRecord): string {
+  const differs = [
+    ...(diff.n_added ? [`${grouped(diff.n_added)} added`] : []),
+    ...(diff.n_dropped ? [`${grouped(diff.n_dropped)} dropped`] : [])
+  ];
+  return differs.join(', ') || 'as before';
+}
+
+function argumentsLine(given: CallRecord['arguments']): string {
+  if (typeof given === 'string') {
+    return oneLine(given, ARGUMENTS_CHARS);
+  }
+  const parts: string[] = [];
+  let length = 0;
+  for (const [name, value] of Object.entries(given)) {
+    const part = `${oneLine(name, 40)}=${short(value)}`;
+    parts.push(part);
+    length += part.length + 2;
+    if (length > ARGUMENTS_CHARS) {
+      break;
+    }
+  }
+  const line = parts.join(', ');
+  return length - 2 <= ARGUMENTS_CHARS ? line : `${cutBefore(line, ARGUMENTS_CHARS - 1)}…`;
+}
+
+function short(value: Json): string {
+  return oneLine(
+    typeof value === 'string' && isReference(value) ? value : jsonLine(value, ARGUMENT_CHARS),
+    ARGUMENT_CHARS
+  );
+}

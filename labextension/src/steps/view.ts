@@ -1,0 +1,187 @@
+/**
+ * Mounts a run into an element of the page and keeps it as the store says.
+ *
+ * It puts the parts together and decides when they are drawn; each part draws itself. It must not know
+ * which front end it is in.
+ */
+import { Said } from './asking';
+import { Controls } from './controls';
+import { arrange, el } from './elements';
+import { endingNodes } from './ending';
+import { counted } from './figures';
+import { Header } from './header';
+import { VirtualList } from './list';
+import { NowRow } from './now';
+import { Progress } from './progress';
+import { StepRows } from './rows';
+import type { Ask, IScene } from './scene';
+import { Frames } from './schedule';
+import type { Change, RunStore } from './store';
+import { WORDS } from './words';
+
+export type { Ask } from './scene';
+
+export interface IMounted {
+  /** Take the view out of the page; whoever mounted it calls this. */
+  dispose(): void;
+}
+
+const TICK_MS = 1_000;
+/** A snapshot that fills a gap comes within this time, mostly. */
+const MISSED_MS = 4_000;
+
+/**
+ * Draw a run into `element`.
+ *
+ * @param ask - Sends requests to the kernel; null: a run without controls.
+ * @param options - `step`: show the step of this number only.
+ */
+export function mountRun(
+  element: HTMLElement,
+  store: RunStore,
+  ask: Ask | null,
+  options: { step?: number } = {}
+): IMounted {
+  return new RunView(element, store, ask, options.step);
+}
+
+/** Say in a plain line that a run cannot be drawn, and what to do. */
+export function mountLine(element: HTMLElement, words: string): IMounted {
+  const node = el('div', 'run', el('div', 'notice', words));
+  element.append(node);
+  return {
+    dispose: () => {
+      node.remove();
+    }
+  };
+}
+
+class RunView implements IMounted, IScene {
+  private readonly _node = el('div', 'run');
+  private readonly _frames = new Frames(() => {
+    this._draw();
+  });
+  /** Of one step only: neither task nor answer, nor the agent's controls. */
+  private readonly _isBrief: boolean;
+  private readonly _header: Header;
+  private readonly _progress: Progress;
+  private readonly _controls: Controls | null;
+  private readonly _rows: StepRows;
+  private readonly _list: VirtualList;
+  private readonly _said = new Said();
+  private readonly _missed = el('div', 'notice');
+  private readonly _newer = el('div', 'notice', WORDS.newer);
+  private readonly _unsubscribe: () => void;
+  private _now: NowRow | null = null;
+  private _ending: HTMLElement[] = [];
+  private _hasNewSteps = true;
+  private _hasNewHead = true;
+  private _ticker = 0;
+
+  constructor(
+    element: HTMLElement,
+    readonly store: RunStore,
+    readonly ask: Ask | null,
+    step: number | undefined
+  ) {
+    this._isBrief = (step ?? store.run.step) !== null;
+    this._header = new Header(this, this._isBrief);
+    this._progress = new Progress(this, this._said);
+    this._controls = ask ? new Controls(this, ask, this._said) : null;
+    this._rows = new StepRows(this, step);
+    this._list = new VirtualList(
+      this._rows,
+      () => {
+        this.redraw();
+      },
+      WORDS.steps
+    );
+    // Lab's single-letter shortcuts would act on the cell while a control of ours has the focus.
+    this._node.setAttribute('data-lm-suppress-shortcuts', 'true');
+    this._unsubscribe = store.subscribe(change => {
+      this._onChange(change);
+    });
+    if (store.isRunning) {
+      this._list.follow();
+    }
+    element.append(this._node);
+    this._draw();
+  }
+
+  redraw(): void {
+    this._frames.ask();
+  }
+
+  dispose(): void {
+    this._unsubscribe();
+    this._frames.dispose();
+    this._list.dispose();
+    clearInterval(this._ticker);
+    this._node.remove();
+  }
+
+  private _onChange(change: Change): void {
+    this._hasNewSteps ||= change.kind === 'step' || change.kind === 'all';
+    this._hasNewHead ||= change.kind === 'head' || change.kind === 'end' || change.kind === 'all';
+    if (change.kind === 'end') {
+      this._frames.flush();
+    } else {
+      this._frames.ask();
+    }
+  }
+
+  private _draw(): void {
+    const { store } = this;
+    const { now, head, settings } = store.run;
+    this._header.update();
+    if (this._hasNewSteps) {
+      this._rows.update();
+      this._hasNewSteps = false;
+    }
+    if (this._hasNewHead) {
+      this._ending = this._isBrief || store.isRunning ? [] : endingNodes(head);
+      this._hasNewHead = false;
+    }
+    const showsNow = now !== null && !this._isBrief;
+    this._now = showsNow ? (this._now ?? new NowRow(this)) : null;
+    if (now) {
+      this._now?.update(now);
+    }
+    this._progress.update();
+    this._controls?.update();
+    const parts = [
+      ...this._notices(),
+      this._header.node,
+      ...(store.isRunning && !this._isBrief ? [this._progress.node] : []),
+      ...(this._controls && settings && !this._isBrief ? [this._controls.node] : []),
+      ...(this._rows.length || this._now ? [this._list.node] : []),
+      ...this._ending
+    ];
+    arrange(this._node, parts);
+    this._list.update(this._now?.node ?? null);
+    this._tick();
+  }
+
+  private _notices(): HTMLElement[] {
+    const { nMissed, missedAtMs, isNewer } = this.store.run;
+    const isLost = nMissed > 0 && (!this.store.isRunning || 1000 * this.store.sinceS(missedAtMs) > MISSED_MS);
+    this._missed.textContent = isLost ? `${counted(nMissed, 'message')} ${WORDS.missed}` : '';
+    return [...(isNewer ? [this._newer] : []), ...(isLost ? [this._missed] : [])];
+  }
+
+  /** Let the time go on while the run does. */
+  private _tick(): void {
+    if (!this.store.isRunning) {
+      clearInterval(this._ticker);
+      this._ticker = 0;
+    } else if (!this._ticker) {
+      this._ticker = window.setInterval(() => {
+        this._header.tick();
+        this._progress.tick();
+        if (this.store.run.nMissed) {
+          this.redraw();
+        }
+      }, TICK_MS);
+    }
+  }
+}
