@@ -32,7 +32,7 @@ await build({
 await build({
   ...common,
   minify: true,
-  entryPoints: { run: 'style/run.css' },
+  entryPoints: { run: 'style/index.css' },
   outdir: widget
 });
 

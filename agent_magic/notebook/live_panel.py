@@ -202,7 +202,9 @@ def open_panel(agent: MultiStepAgent) -> AgentWidget:
 def look_at_all(*_: Value) -> None:
     """Show every agent that has a panel as it stands; when a cell has ended."""
     for panel in list(_panels.values()):
-        panel.look()
+        # It is no part of the cell: what fails in it, such as a tool of an odd class, must not be told there.
+        with contextlib.suppress(Exception):
+            panel.look()
 
 
 def end_all() -> None:

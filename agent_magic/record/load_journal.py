@@ -22,49 +22,32 @@ from agent_magic.core.form.message import (
     read_moment,
     read_part,
 )
-from agent_magic.core.form.part import originals
 from agent_magic.core.form.run import read_run
 from agent_magic.core.form.step import read_result
 from agent_magic.core.form.value import UnreadableError, ValueReader
 from agent_magic.core.memory import AgentMemory
-from agent_magic.core.messages import TokenUsage
-from agent_magic.core.result import RunResult, RunStatus
+from agent_magic.core.result import RunResult
 from agent_magic.core.steps import (
-    ActionStep,
-    Fault,
     FinalAnswerStep,
-    PlanningStep,
-    RunStep,
-    TaskStep,
-    Timing,
 )
 from agent_magic.core.values import Value, safe_repr
 from agent_magic.record.journal import VERSION
 from agent_magic.record.rebuild import Rebuilt, rebuild
 from agent_magic.record.schema import Json
-from agent_magic.record.unfinished import CAPPED, GOES_ON, KERNEL_ENDED, Unfinished
+from agent_magic.record.unfinished import (
+    CAPPED,
+    GOES_ON,
+    KERNEL_ENDED,
+    Unfinished,
+    WrittenRun,
+    steps_of,
+    to_last_step,
+    to_unfinished,
+)
 
 FORMAT = "agent_magic.journal"
 UPGRADE = "Upgrade: pip install -U agent-magic"
 _MAX_WARNINGS = 20
-
-
-@dataclass(slots=True, kw_only=True)
-class _Written:
-    """One run, as far as its lines tell."""
-
-    run_id: str
-    agent_name: str
-    model_id: str
-    max_steps: int
-    n_before: int
-    start: float
-    end: float
-    part: int
-    """In which memory, by its place in the file."""
-    step: Unfinished | None = None
-    outcome: Json | None = None
-    is_capped: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -99,7 +82,7 @@ class _Reader:
     def __init__(self, name: str) -> None:
         self._name = name
         self._parts = [MemoryRows()]
-        self._runs: list[_Written] = []
+        self._runs: list[WrittenRun] = []
         self._warnings: list[str] = []
         self._n_lines = 0
         self._torn: int | None = None
@@ -210,8 +193,8 @@ class _Reader:
             case _:
                 pass  # news for the person, or of a later version
 
-    def _read_start(self, form: Json, at: float) -> _Written:
-        return _Written(
+    def _read_start(self, form: Json, at: float) -> WrittenRun:
+        return WrittenRun(
             run_id=need_text(form, "run_id"),
             agent_name=need_text(form, "agent_name"),
             model_id=need_text(form, "model_id"),
@@ -252,7 +235,7 @@ class _Reader:
 
     def _to_result(
         self,
-        run: _Written,
+        run: WrittenRun,
         rebuilt: Rebuilt,
         n_after: int | None,
         content: JournalContent,
@@ -273,73 +256,17 @@ class _Reader:
                     self._warn(CAPPED)
                 return result
         reason = CAPPED if run.is_capped else GOES_ON if is_in_use and n_after is None else KERNEL_ENDED
-        steps = _steps_of(run, rebuilt, n_after)
+        steps = steps_of(run, rebuilt, n_after)
         last = steps[-1] if steps else None
         if n_after is None and not isinstance(last, FinalAnswerStep):
-            step = _to_last_step(run, rebuilt.memory, steps, reason)
+            step = to_last_step(run, rebuilt.memory, steps, reason)
             rebuilt.memory.append(step)
             steps.append(step)
-        return _to_unfinished(run, steps, reason, content.runs)
+        return to_unfinished(run, steps, reason, content.runs)
 
     def _warn(self, text: str) -> None:
         if len(self._warnings) < _MAX_WARNINGS and text not in self._warnings:
             self._warnings.append(text)
-
-
-def _steps_of(run: _Written, rebuilt: Rebuilt, n_after: int | None) -> list[RunStep]:
-    memory = rebuilt.memory
-    if not rebuilt.is_whole:  # where they stood is not known any more
-        return []
-    return originals(memory.entries, memory.edits)[run.n_before : n_after]
-
-
-def _to_last_step(
-    run: _Written, memory: AgentMemory, steps: list[RunStep], reason: str
-) -> ActionStep | PlanningStep:
-    number = max((s.step_number for s in steps if isinstance(s, ActionStep)), default=0) + 1
-    step = run.step or Unfinished(step_number=number, start=run.end)
-    last = memory.requests[-1] if memory.requests else None
-    is_ours = last is not None and last.run_id == run.run_id and last.step_number == step.step_number
-    known = {call.id for s in memory.steps if isinstance(s, ActionStep) for call in s.tool_calls}
-    return step.to_step(
-        end=run.end,
-        reason=reason,
-        digest=last.digest if is_ours and last and step.reply else "",
-        known_ids=known,
-        is_first_plan=not any(isinstance(s, PlanningStep) and s.plan for s in steps),
-    )
-
-
-def _to_unfinished(run: _Written, steps: list[RunStep], reason: str, earlier: list[RunResult]) -> RunResult:
-    """The result of a run of which nobody wrote how it ended."""
-    last = steps[-1] if steps else None
-    status: RunStatus = "interrupted"
-    error: Fault | None = Fault(kind="Interrupted", message=reason)
-    value: Value = None
-    if isinstance(last, ActionStep | PlanningStep) and last.is_interrupted:
-        error = last.fault
-    if isinstance(last, FinalAnswerStep):  # it had ended, but for that word
-        status, error = ("answered" if last.request is None else "max_steps"), None
-        value = last.answer
-    task = next((step for step in steps if isinstance(step, TaskStep)), TaskStep(task=""))
-    before = next((result for result in earlier if result.run_id == task.resumes), None)
-    usages = [
-        usage for step in steps if not isinstance(step, TaskStep) and (usage := step.token_usage) is not None
-    ]
-    return RunResult(
-        run_id=run.run_id,
-        agent_name=run.agent_name,
-        model_id=run.model_id,
-        task=before.task if before else task.task,
-        value=value,
-        status=status,
-        max_steps=run.max_steps,
-        steps=tuple(steps),
-        usage=sum(usages[1:], usages[0]) if usages else TokenUsage(),
-        timing=Timing(start=run.start, end=run.end),
-        error=error,
-        resumed_from=task.resumes,
-    )
 
 
 def _refuse_constant(constant: str) -> NoReturn:

@@ -200,18 +200,20 @@ def _find_records(text: str, name: str, warnings: list[str]) -> list[dict[str, J
                 f"{name} cannot be read as a notebook: it is no JSON, or only a part of it ({error}).\n"
                 "Give a saved notebook (.ipynb), or a journal (.jsonl) out of the folder .agent_magic beside it."
             ) from error
-        warnings.append(f"{name} is damaged; what could be found in it are {len(found)} runs.")
+        warnings.append(
+            f"{name} is damaged, or only a part of it; it has {_count_runs(found)} that can be read."
+        )
     else:
         found = list(_records_in(notebook))
     newer = [record for record in found if _is_newer(record)]
-    readable = [record for record in found if record.get("version") == VERSION]
+    readable = [record for record in found if repr(record.get("version")) == repr(VERSION)]
     if newer and not readable:
         raise OptionError(
             f"The runs in {name} were made by a newer agent_magic: they have version "
             f"{newer[0]['version']}, and this one reads up to {VERSION}.\n{_UPGRADE}"
         )
     if newer:
-        warnings.append(f"{len(newer)} runs in {name} were made by a newer agent_magic. {_UPGRADE}")
+        warnings.append(f"{name} has {_count_runs(newer)} of a newer agent_magic. {_UPGRADE}")
     if not readable:
         raise OptionError(
             f"{name} holds no run of agent_magic in its outputs.\n"
@@ -253,6 +255,10 @@ def _search_records(text: str) -> Iterator[dict[str, Json]]:
         if type(record) is dict:
             yield cast("dict[str, Json]", record)
         at = text.find(key, start)
+
+
+def _count_runs(records: list[dict[str, Json]]) -> str:
+    return f"{len(records)} {'run' if len(records) == 1 else 'runs'}"
 
 
 def _is_newer(record: Mapping[str, Json]) -> bool:

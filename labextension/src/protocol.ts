@@ -381,6 +381,8 @@ export interface HelloData {
   settings: SettingsRecord | null;
   /** By the place of the step. */
   steps: (LaidOnRecord | null)[];
+  /** The run as it stands, if it goes on and the view asked for it by `snapshot: true`. */
+  snapshot?: Snapshot;
 }
 
 export interface PartRecord {

@@ -1,1 +1,1 @@
-import './run.css';
+import './index.css';

@@ -332,3 +332,26 @@ def test_callback_that_exits_is_told_and_the_run_goes_on() -> None:
     assert notices == snapshot(["The callback leave raised SystemExit: 2. The run goes on."])
     assert agent.result is not None
     assert agent.result.status == "answered"
+
+
+def test_listener_hears_of_every_kind_of_step_until_it_stops():
+    agent = agent_of(["1. Add.", _ADD, final(3), "1. Answer.", final(4)], planning_interval=9)
+    heard = _Heard()
+    stop = agent.callbacks.listen(heard.hear)
+    agent.run("Add.")
+    n_heard = len(heard)
+    stop()
+    agent.run("Again.")
+    assert (list(heard), n_heard, len(agent.callbacks)) == (
+        snapshot(
+            [
+                "TaskStep",
+                "first plan before 1 '1. Add.'",
+                "action 1 add({'a': 1, 'b': 2})",
+                "action 2 final_answer({'answer': 3})",
+                "answer 3",
+            ]
+        ),
+        len(heard),
+        0,
+    )

@@ -359,6 +359,17 @@ def test_run_ends_answered() -> None:
     assert_usable(agent)
 
 
+def test_agent_says_whether_a_run_goes_on() -> None:
+    agent = agent_of([calls(("add", {"a": 1, "b": 2})), final(3)])
+    events = agent.stream("Add.")
+    assert agent.is_running is False
+    next(events)
+    assert agent.is_running is True
+    for _ in events:
+        pass
+    assert agent.is_running is False
+
+
 def test_result_says_what_was_done_by_whom_and_how_long_it_took() -> None:
     agent = agent_of([final(3)], name="analyst")
     before = time.time()

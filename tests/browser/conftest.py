@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from lab import SHOTS, Lab, find_fault, serve_lab, start_browser
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
-EXTENSION = Path(__file__).resolve().parents[2] / "agent_magic/labextension"
+ROOT = Path(__file__).resolve().parents[2]
+EXTENSION = ROOT / "agent_magic/labextension"
+OLD = Path(os.environ.get("OLD_JUPYTER", ROOT / ".venv-old/bin/python"))
+"""Python of an environment with the oldest JupyterLab and ipykernel that are supported."""
 
 
 @pytest.fixture(scope="session")
@@ -48,11 +52,42 @@ def _browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
+def old_lab(
+    _browser: Browser, lab_folder: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[Callable[[], Lab]]:
+    """Opens a page in the oldest JupyterLab and ipykernel that are supported.
+
+    They are in an environment of their own; without it the test is skipped, in CI it fails.
+    """
+    with contextlib.ExitStack() as stack:
+
+        def open_old() -> Lab:
+            if not OLD.is_file():
+                reason = f"no second environment: see `.ci/run` for how {OLD.parent.parent.name} is made"
+                if os.environ.get("CI") == "true":
+                    pytest.fail(reason)
+                pytest.skip(reason)
+            address = stack.enter_context(
+                serve_lab(lab_folder, extensions={"agent-magic": EXTENSION}, python=str(OLD))
+            )
+            page = stack.enter_context(_picture_at_end(_browser, request.node.name))
+            return Lab(page, address)
+
+        yield open_old
+
+
+@pytest.fixture
 def lab(_browser: Browser, _lab_address: str, request: pytest.FixtureRequest) -> Iterator[Lab]:
     """A page of its own; at the end its picture is put into `shots/`."""
-    context = _browser.new_context(viewport={"width": 1000, "height": 900}, device_scale_factor=2)
+    with _picture_at_end(_browser, request.node.name) as page:
+        yield Lab(page, _lab_address)
+
+
+@contextlib.contextmanager
+def _picture_at_end(browser: Browser, name: str) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1000, "height": 900}, device_scale_factor=2)
     page = context.new_page()
     SHOTS.mkdir(exist_ok=True)
-    yield Lab(page, _lab_address)
-    page.screenshot(path=SHOTS / f"{request.node.name}.png")
+    yield page
+    page.screenshot(path=SHOTS / f"{name}.png")
     context.close()

@@ -6,6 +6,8 @@ import subprocess
 import sys
 
 import pytest
+from page import Page as LivePage
+from page import need_built_view
 from view.markup import Page
 
 RECORD = "application/vnd.agent-magic.run.v1+json"
@@ -184,57 +186,67 @@ def test_run_html_in_model_text(case, kernel):
 @pytest.mark.kernel
 def test_run_vscode_shows_late_content(case, kernel):
     assert "10 steps" in case.given
+    need_built_view()
     ready = kernel.execute(
         f"{SET_UP}def look(n: int) -> str:\n    'Look.\\n\\nArgs:\\n    n: n'\n    time.sleep(0.15)\n    return f'content-{{n}}-end'\n"
         "m = ScriptedModel([*(ScriptedModel.calls(('look', {'n': n})) for n in range(9)), ScriptedModel.final('content-9-end')])"
     )
     assert ready.error is None
-    running = kernel.begin("%%agent bot --model @m --tools look\nLook ten times.")
-    # a view opened late during the run gets all steps so far
-    so_far = kernel.wait_for_output(running, "content-6-end").displays[0]["text/html"]
-    assert [f"content-{n}-end" in so_far for n in range(7)] == [True] * 7
-    done = kernel.finish(running)
+    page = LivePage(kernel, "%%agent bot --model @m --tools look\nLook ten times.")
+    page.wait_for(lambda: "content-6-end" in json.dumps(page.messages))
+    # a view opened late during the run gets all steps so far: it asks for them
+    late = page.ask("hello", snapshot=True)["data"]["snapshot"]["run"]["steps"]
+    assert [n for n in range(7) if f"content-{n}-end" not in json.dumps(late[n])] == []
+    # the form for front ends without widgets was there from the first
+    assert {"text/html", "text/plain"} < set(page.outputs[0])
+    page.finish()
+    # replaying the widget's comm messages from its opening into a fresh store gives all 10 steps
+    assert sorted(page.steps) == list(range(10))
+    assert [n for n in range(10) if f"content-{n}-end" not in json.dumps(page.steps[n])] == []
     # after the end html, text and record each hold all 10
-    (bundle,) = done.displays
+    (bundle,) = page.outputs
     for form in ("text/html", "text/plain", RECORD):
         held = bundle[form] if isinstance(bundle[form], str) else json.dumps(bundle[form])
         assert [n for n in range(10) if f"content-{n}-end" not in held] == []
     assert len(bundle[RECORD]["steps"]) == 10
     # no widget is left in the output
     assert set(bundle) == STATIC_FORMS
+    assert page.is_closed
 
 
 @pytest.mark.kernel
 def test_run_vscode_rerun_refreshes(case, kernel):
     assert 'first with a model answering "one"' in case.given
-    kernel.execute(f"{SET_UP}m = ScriptedModel([ScriptedModel.final('one')])")
+    need_built_view()
     cell = "%%agent bot --model @m\nWhich?"
-    first = kernel.execute(cell)
-    assert first.displays[0]["text/plain"].endswith("Answer\n    one")
+    kernel.execute(f"{SET_UP}m = ScriptedModel([ScriptedModel.final('one')])")
+    first = LivePage(kernel, cell).finish()
+    assert first.outputs[0]["text/plain"].endswith("Answer\n    one")
     kernel.execute("m = ScriptedModel([ScriptedModel.final('two')])")
-    second = kernel.execute(cell)
-    ids = [
-        [o["transient"]["display_id"] for o in done.outputs if o.get("transient")] for done in (first, second)
-    ]
-    # the second run has a fresh display_id
-    assert [len(each) for each in ids] == [1, 1]
-    assert ids[0] != ids[1]
+    second = LivePage(kernel, cell).finish()
+    # the second run has a fresh display_id and widget model id
+    assert [len(display_ids(each)) for each in (first, second)] == [1, 1]
+    assert display_ids(first) != display_ids(second)
+    assert first.comm_id
+    assert second.comm_id
+    assert first.comm_id != second.comm_id
     # its stored text/plain holds "two" and not "one"
-    assert "two" in second.displays[0]["text/plain"]
-    assert "one" not in second.displays[0]["text/plain"]
-    # nothing is sent to the first run's output afterwards: the second cell's messages name its own alone
+    assert "two" in second.outputs[0]["text/plain"]
+    assert "one" not in second.outputs[0]["text/plain"]
+    # run 1's widget was closed and nothing is sent on its comm afterwards, nor to its output
+    assert first.is_closed
+    assert first.sent_after_close == []
     kernel.execute("m = ScriptedModel([ScriptedModel.final('three')])")
-    running = kernel.client.execute(cell)
-    sent = []
-    while True:
-        message = kernel.client.get_iopub_msg(timeout=60)
-        if message["parent_header"].get("msg_id") == running:
-            if message["content"].get("execution_state") == "idle":
-                break
-            sent.append(message["content"].get("transient", {}).get("display_id"))
-    kernel.client.get_shell_msg(timeout=60)
-    assert {one for one in sent if one} & {ids[0][0], ids[1][0]} == set()
-    assert len({one for one in sent if one}) == 1
+    third = LivePage(kernel, cell).finish()
+    for later in (second, third):
+        assert first.comm_id not in {content.get("comm_id") for _, content in later.sent}
+        assert display_ids(first).isdisjoint(display_ids(later))
+
+
+def display_ids(page):
+    """The ids of the displays that a cell wrote to."""
+    ids = {content.get("transient", {}).get("display_id") for _, content in page.sent}
+    return ids - {None}
 
 
 def test_run_import_outside_ipython(case, tmp_path):

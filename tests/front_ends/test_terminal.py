@@ -66,14 +66,43 @@ def test_tree_shows_finished_steps_and_what_happens_now(terminal):
     terminal.clear()
     terminal.send("%%agent crier --new --model @m --tools shout fail wait\nShout ahoy.\n\n")
     terminal.wait_for("calling wait")
-    assert tree(terminal.screen) == snapshot()
+    assert tree(terminal.screen) == snapshot("""\
+crier · scripted, as given
+ 1  act     I shout.  [1 failed · 0 s]
+    ├─ shout(word="ahoy") → AHOY
+    └─ fail(why="hoarse") ✗ ToolExecutionError: fail raised ValueError: hoarse
+ 2  act     calling wait …
+    └─ wait(n=3.0) → …
+    step 2 of 20 · tokens unknown · cost unknown\
+""")
     terminal.wait_for_prompt()
 
 
 def test_finished_run_stands_as_text_in_the_place_of_the_tree(terminal):
     terminal.run("m = ScriptedModel([call(('shout', {'word': 'ahoy'})), final('AHOY it is')])")
     terminal.run("%%agent crier --new --model @m --tools shout --as answer\nShout ahoy.\n\n")
-    assert tree(terminal.all_lines[:-1]) == snapshot()
+    assert tree(terminal.all_lines[:-1]) == snapshot("""\
+crier · answered · scripted, as given
+2 steps of 20 · tokens unknown · cost unknown · 0 s
+
+Task
+    Shout ahoy.
+
+ 1  shout(word="ahoy") → AHOY  [0 s]
+    shout
+        word = "ahoy"
+        printed
+            shouting
+        observation
+            AHOY
+ 2  final_answer(answer="AHOY it is")  [0 s]
+    final_answer
+        answer = "AHOY it is"
+
+Answer
+    AHOY it is
+Out[1]: 'AHOY it is'
+""")
     assert "'AHOY it is'" in "\n".join(terminal.run("answer"))
 
 
@@ -140,8 +169,17 @@ def test_wide_signs_are_measured_as_the_screen_draws_them(tmp_path):
     finally:
         terminal.close()
     steps, children = lines.split("\n")[1::2], lines.split("\n")[2::2]
-    assert children[:4] == snapshot()
-    assert [line[:14] for line in steps[:4]] == snapshot()
+    assert children[:4] == snapshot(
+        [
+            '    └─ shout(word="企鵝企鵝企鵝企鵝企…',
+            '    └─ shout(word="🐧🐧🐧🐧🐧🐧🐧🐧🐧…',
+            '    └─ shout(word="👍🏽👍🏽👍🏽👍🏽👍…',
+            '    └─ shout(word="ééééééééééééééééééé…',
+        ]
+    )
+    assert [line[:14] for line in steps[:4]] == snapshot(
+        [" 1  act     企鵝", " 2  act     🐧🐧", " 3  act     👍🏽", " 4  act     éé"]
+    )
     assert all(line.endswith("…  [0 s]") for line in steps[:4])
     assert len(lines.split("\n")) == 12
 
@@ -183,22 +221,58 @@ def test_small_screen_gets_the_text_alone(tmp_path):
 def test_what_others_print_stands_above_what_changes(terminal):
     terminal.run(
         "def chat():\n"
-        "    time.sleep(0.4); print('from a thread'); logging.getLogger('x').warning('a warning')\n"
+        "    while not any(t.name == 'agent_magic_display' for t in threading.enumerate()): time.sleep(0.05)\n"
+        "    print('from a thread'); logging.getLogger('x').warning('a warning')\n"
         "    sys.stdout.write('half a '); time.sleep(0.3); sys.stdout.write('line\\n')\n"
-        "    for n in range(4): sys.stderr.write(f'\\rbar {n}'); time.sleep(0.1)\n"
+        "    for n in range(4): sys.stderr.write(f'\\rbar {n}'); time.sleep(0.2)\n"
         "    sys.stderr.write('\\n')\n"
         "\n"
     )
     terminal.run("m = ScriptedModel(['1. Wait.', final('x')], latency_s=2)")
-    terminal.send("threading.Thread(target=chat).start()")
-    terminal.wait_for_prompt()
+    terminal.run("threading.Thread(target=chat).start()")
     terminal.clear()
     terminal.send("%%agent crier --new --model @m --plan 1\nShout.\n\n")
-    terminal.wait_for("half a ")
-    assert tree(terminal.screen) == snapshot()
+    terminal.wait_until(lambda: re.search(r"bar \d\n.*\n    step 1", "\n".join(terminal.screen)) is not None)
+    assert re.sub(r"bar \d", "bar n", tree(terminal.screen)) == snapshot("""\
+crier · scripted, as given
+from a thread
+a warning
+half a line
+bar n
+    plan    planning …
+    step 1 of 20\
+""")
     terminal.wait_for("bar 3")
     terminal.wait_for_prompt()
-    assert tree(terminal.all_lines) == snapshot()
+    assert tree(terminal.all_lines) == snapshot("""\
+crier · scripted, as given
+from a thread
+a warning
+half a line
+bar 3
+    plan    1 step  [0 s]
+ 1  answer  1 call  [0 s]
+    └─ final_answer(answer="x")
+
+crier · answered · scripted, as given
+1 step of 20 · tokens unknown · cost unknown · 0 s
+
+Task
+    Shout.
+
+    Plan: 1 step  [0 s]
+    plan
+        1. Wait.
+ 1  final_answer(answer="x")  [0 s]
+    final_answer
+        answer = "x"
+
+Answer
+    x
+Out[1]: 'x'
+
+In [24]:\
+""")
 
 
 def test_what_a_child_process_writes_is_not_overwritten(terminal):

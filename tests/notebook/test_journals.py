@@ -98,7 +98,9 @@ def test_kernel_killed_in_the_middle_of_a_run_leaves_every_finished_step(kernel,
     assert run.error.message == snapshot()
     finished = [step for step in run.steps if isinstance(step, ActionStep) and step.fault is None]
     assert len(finished) >= shown
-    assert [step.observations for step in finished] == [f"waited {0.2 + n / 100}" for n in range(len(finished))]
+    assert [step.observations for step in finished] == [
+        f"waited {0.2 + n / 100}" for n in range(len(finished))
+    ]
     time.sleep(0.5)
     kernel.restart()
     kernel.execute(SET_UP)

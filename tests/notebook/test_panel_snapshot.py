@@ -80,7 +80,30 @@ def test_snapshot_of_an_agent_is_the_one_that_the_page_is_tested_with():
 def test_static_form_shows_what_the_panel_shows():
     bundle = panel_to_bundle(look_once(shown_agent()))
     text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "2027-01-15 08:00 UTC", bundle["text/plain"])
-    assert text == snapshot()
+    assert text == snapshot("""\
+analyst · last run answered · scripted
+2 runs, 5 steps in memory · max_steps 20 · max_tool_threads 128 · state "all" · planning_interval 9
+Tools
+    mean_price  Mean price of the listings in a city.
+    look        <img src=x onerror=alert(1)>
+! Tool 'look': parameter 'at' has no type hint, so any value is taken. Add one to its signature, e.g. at: str
+! Tool 'look': parameter 'at' has no description. Add to its docstring: at: what it means
+Memory
+    What is the mean price in Oslo? · answered · 2 steps
+        Plan: 2 steps
+        1. mean_price(city="Oslo") → 4,000 · summary view · edited by person, 2027-01-15 08:00 UTC
+        2. final_answer(answer=4321.5)
+        Answer: 4321.5
+    Look at <b>Atlantis</b>. · answered · 3 steps
+        Plan: 2 steps
+        1. mean_price(city="Atlantis") ✗ ToolExecutionError: mean_price raised KeyError: 'Atlantis' · hidden from the model
+        2. look(at="<script>alert(1)</script>") → <b><script>alert(1)</script></b> · pinned
+        3. final_answer(answer="</details><b>bold</b>")
+        Answer: </details><b>bold</b>
+State (all names)
+    listings  list, 1,000 items: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, ...]
+    note  str, 21 characters: '<svg onload=alert(1)>'\
+""")
     html = Page(bundle["text/html"]).text
     for part in (
         "What is the mean price in Oslo? · answered · 2 steps",

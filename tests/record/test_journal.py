@@ -46,19 +46,53 @@ def test_journal_of_a_run_in_its_lines(tmp_path: Path) -> None:
     journal, result = run_journaled(agent, "Count Oslo.", tmp_path)
     assert journal.warning is None
     assert result.status == "answered"
-    assert _kinds(journal) == snapshot(['head', 'run_start', 'step_start', 'model_reply', 'call_start', 'call_start', 'call_end', 'call_end', 'step_end', 'step_start', 'model_reply', 'step_end', 'step_end', 'run_end'])
+    assert _kinds(journal) == snapshot(
+        [
+            "head",
+            "run_start",
+            "step_start",
+            "model_reply",
+            "call_start",
+            "call_start",
+            "call_end",
+            "call_end",
+            "step_end",
+            "step_start",
+            "model_reply",
+            "step_end",
+            "step_end",
+            "run_end",
+        ]
+    )
 
 
 def test_head_and_first_lines(tmp_path: Path) -> None:
     agent = make_agent(FINAL(4))
     journal, result = run_journaled(agent, "Count Oslo.", tmp_path)
     head, start, step = _lines(journal)[:3]
-    assert head == snapshot({'format': 'agent_magic.journal', 'version': 1, 'agent_magic': '0.1.0', 'agent': 'analyst'})
+    assert head == snapshot(
+        {"format": "agent_magic.journal", "version": 1, "agent_magic": "0.1.0", "agent": "analyst"}
+    )
     assert start.pop("at") > 1.7e9
     assert start.pop("run_id") == result.run_id
-    assert start == snapshot({'kind': 'run_start', 'agent_name': 'analyst', 'model_id': 'scripted', 'max_steps': 20, 'n_before': 0, 'is_new_memory': True, 'rows': {'system_prompts': [0, [{'revision': 0, 'text': ''}]], 'entries': [0, [0]], 'revision': 0, 'steps': [0, [{'kind': 'task', 'task': 'Count Oslo.'}]]}})
+    assert start == snapshot(
+        {
+            "kind": "run_start",
+            "agent_name": "analyst",
+            "model_id": "scripted",
+            "max_steps": 20,
+            "n_before": 0,
+            "is_new_memory": True,
+            "rows": {
+                "system_prompts": [0, [{"revision": 0, "text": ""}]],
+                "entries": [0, [0]],
+                "revision": 0,
+                "steps": [0, [{"kind": "task", "task": "Count Oslo."}]],
+            },
+        }
+    )
     del step["at"]
-    assert step == snapshot({'kind': 'step_start', 'step_number': 1, 'step_kind': 'act'})
+    assert step == snapshot({"kind": "step_start", "step_number": 1, "step_kind": "act"})
 
 
 def test_calls_are_on_disk_before_their_bodies_are_entered(tmp_path: Path) -> None:
@@ -75,7 +109,7 @@ def test_calls_are_on_disk_before_their_bodies_are_entered(tmp_path: Path) -> No
         if isinstance(event, RunStarted):
             found.append(Journal.open(agent_name="a", run_id=event.run_id, beside=tmp_path))
         found[0].add(event, agent.memory)
-    assert seen == snapshot([['head', 'run_start', 'step_start', 'model_reply', 'call_start']])
+    assert seen == snapshot([["head", "run_start", "step_start", "model_reply", "call_start"]])
 
 
 def test_run_of_the_same_agent_goes_on_in_the_file_with_what_is_new_alone(tmp_path: Path) -> None:
@@ -182,7 +216,10 @@ def test_secrets_are_nowhere_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         return {f"{KEY}": ["swordfish 12", KEY.encode(), f"\x1b[1m{KEY[:9]}\x1b[0m{KEY[9:]}"]}
 
     agent = make_agent(
-        CALLS(("leak", {"place": f"a\n{KEY}"})), FINAL(f"it is \ud800{KEY}"), tools=[leak], instructions=f"Use {KEY}."
+        CALLS(("leak", {"place": f"a\n{KEY}"})),
+        FINAL(f"it is \ud800{KEY}"),
+        tools=[leak],
+        instructions=f"Use {KEY}.",
     )
     journal, _ = run_journaled(agent, f"Find swordfish 12 and {KEY}.", tmp_path)
     assert journal.path is not None
@@ -199,7 +236,9 @@ def test_secrets_are_nowhere_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_secret_that_is_a_word_of_the_form_does_not_break_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for number, word in enumerate(["assistant", "revision", "run_start", "answered", '","steps":', "entries\":["]):
+    for number, word in enumerate(
+        ["assistant", "revision", "run_start", "answered", '","steps":', 'entries":[']
+    ):
         monkeypatch.setenv(f"WORD_{number}_TOKEN", word)
     agent = make_agent(CALLS(("look", {"place": "Oslo"})), FINAL(1))
     journal, _ = run_journaled(agent, "Look.", tmp_path)
@@ -228,7 +267,9 @@ def test_disk_that_is_full_is_told_once_and_the_run_goes_on(
     assert result.status == "answered"
     assert (journal.warning or "").replace(str(tmp_path), "…").replace(
         (journal.path or tmp_path).name, "….jsonl"
-    ) == snapshot('The run is not kept on disk: …/.agent_magic/….jsonl: No space left on device. It goes on, and stands in this output. Free some space, and the next run is kept.')
+    ) == snapshot(
+        "The run is not kept on disk: …/.agent_magic/….jsonl: No space left on device. It goes on, and stands in this output. Free some space, and the next run is kept."
+    )
     saved = agent_magic.load(journal.path or "")
     assert saved.runs[0].status == "interrupted"
     assert len(saved.runs[0].actions) > 1
@@ -261,7 +302,9 @@ def test_no_folder_that_can_be_written_is_told(tmp_path: Path, monkeypatch: pyte
     journal, result = run_journaled(agent, "Look.", beside)
     assert result.status == "answered"
     assert journal.path is None
-    assert (journal.warning or "").replace(str(tmp_path), "…") == snapshot('The run is not kept on disk: …/state/agent_magic/runs: Not a directory. It goes on, and stands in this output. Make it writable, and the next run is kept.')
+    assert (journal.warning or "").replace(str(tmp_path), "…") == snapshot(
+        "The run is not kept on disk: …/state/agent_magic/runs: Not a directory. It goes on, and stands in this output. Make it writable, and the next run is kept."
+    )
 
 
 def test_folder_that_cannot_be_written_gives_way_to_the_persons_own(tmp_path: Path) -> None:
@@ -288,7 +331,9 @@ def test_file_stops_at_its_cap_and_says_so(tmp_path: Path) -> None:
     assert journal.path is not None
     assert journal.path.stat().st_size < 10_000
     assert _kinds(journal)[-2:] == ["capped", "run_end"]
-    assert (journal.warning or "").replace(journal.path.name, "….jsonl") == snapshot('The journal ….jsonl is full, so the rest of this run is not in it. The run goes on; its steps stand in the output.')
+    assert (journal.warning or "").replace(journal.path.name, "….jsonl") == snapshot(
+        "The journal ….jsonl is full, so the rest of this run is not in it. The run goes on; its steps stand in the output."
+    )
     assert Journal.open(agent_name="a", run_id="next", beside=tmp_path, after=journal) is not journal
 
 
@@ -388,4 +433,6 @@ def test_line_that_was_begun_is_skipped(tmp_path: Path) -> None:
     journal.path.write_bytes(b"".join(lines))
     saved = agent_magic.load(journal.path)
     assert saved.runs == (result,)
-    assert [text.replace(journal.path.name, "….jsonl") for text in saved.warnings] == snapshot(['Line 5 of ….jsonl could not be read, and was left out.'])
+    assert [text.replace(journal.path.name, "….jsonl") for text in saved.warnings] == snapshot(
+        ["Line 5 of ….jsonl could not be read, and was left out."]
+    )

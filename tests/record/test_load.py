@@ -131,16 +131,34 @@ def test_step_that_was_being_made_is_kept_as_far_as_it_is_known(tmp_path: Path) 
     journal, _ = run_journaled(_planned(), "Look at Oslo.", tmp_path)
     saved = _cut(journal, b'"kind":"call_end"', tmp_path, 1)
     (run,) = saved.runs
-    assert (run.status, run.error and run.error.message, saved.warnings) == snapshot()
+    assert (run.status, run.error and run.error.message, saved.warnings) == snapshot(
+        ("interrupted", "The kernel ended during this run.", ())
+    )
     step = run.steps[-1]
-    assert [(r.call.name, r.call.arguments, r.to_text()) for r in step.tool_results] == snapshot()  # type: ignore[union-attr]  # it is an action
+    assert [(r.call.name, r.call.arguments, r.to_text()) for r in step.tool_results] == snapshot(
+        [
+            (
+                "look",
+                {"place": "Oslo"},
+                "The kernel ended before this call did: it may have run, what it did is not known, and it was not repeated.",
+            ),
+            (
+                "count",
+                {"place": "Oslo"},
+                "The kernel ended before this call did: it may have run, what it did is not known, and it was not repeated.",
+            ),
+            ("serach", {}, "No tool 'serach'. Tools: look, count, final_answer. Call one of these."),
+        ]
+    )  # type: ignore[union-attr]  # it is an action
     assert saved.memory.steps == run.steps
 
 
 def test_calls_of_a_reply_whose_first_body_was_not_entered_did_not_run(tmp_path: Path) -> None:
     journal, _ = run_journaled(_planned(), "Look at Oslo.", tmp_path)
     saved = _cut(journal, b'"kind":"call_start"', tmp_path)
-    assert {result.to_text() for result in saved.runs[0].actions[-1].tool_results[:2]} == snapshot()
+    assert {result.to_text() for result in saved.runs[0].actions[-1].tool_results[:2]} == snapshot(
+        {"The call was not run: the kernel ended before it."}
+    )
 
 
 def test_plan_that_was_being_made_does_not_count(tmp_path: Path) -> None:
@@ -171,7 +189,7 @@ def test_run_that_goes_on_is_told_as_one(tmp_path: Path) -> None:
     (run,) = agent_magic.load(tmp_path).runs
     events.close()
     assert run.error is not None
-    assert run.error.message == snapshot()
+    assert run.error.message == snapshot("This run had not ended yet when its journal was read.")
 
 
 # -- files that somebody touched -----------------------------------------------------------------
@@ -187,22 +205,59 @@ def test_paths_that_cannot_be_loaded_are_refused(tmp_path: Path) -> None:
         _refusal(tmp_path / name, tmp_path)
         for name in ("analysis.ipyn", "empty", "other.jsonl", "text.jsonl", "newer.jsonl", "analysis.ipynb")
     ]
-    assert [*refusals, _refusal(3, tmp_path), _refusal("a\x00b", tmp_path)] == snapshot()
+    assert [*refusals, _refusal(3, tmp_path), _refusal("a\x00b", tmp_path)] == snapshot(
+        [
+            """\
+There is no file '…/analysis.ipyn'; nearest: analysis.ipynb.
+Give a saved notebook (.ipynb), a journal (.jsonl), or the folder .agent_magic that the journals are in.\
+""",
+            """\
+There is no journal (.jsonl) in the folder '…/empty'.
+Give a saved notebook (.ipynb), a journal (.jsonl), or the folder .agent_magic that the journals are in.\
+""",
+            """\
+other.jsonl is no journal of agent_magic: its first line has format None, and not 'agent_magic.journal'.
+Give a journal (.jsonl) out of a folder .agent_magic, or a saved notebook (.ipynb).\
+""",
+            """\
+text.jsonl is no journal of agent_magic: its first line cannot be read as JSON.
+Give a journal (.jsonl) out of a folder .agent_magic, or a saved notebook (.ipynb).\
+""",
+            """\
+newer.jsonl was written by a newer agent_magic: it has version 2, and this one reads up to 1.
+Upgrade: pip install -U agent-magic\
+""",
+            """\
+analysis.ipynb holds no run of agent_magic in its outputs.
+Give a notebook that was saved after a %%agent cell, or a journal (.jsonl) out of the folder .agent_magic beside it.\
+""",
+            """\
+3 is no path of a file: expected str, bytes or os.PathLike object, not int
+Give a saved notebook (.ipynb), a journal (.jsonl), or the folder .agent_magic that the journals are in.\
+""",
+            """\
+There is no file 'a\\x00b'.
+Give a saved notebook (.ipynb), a journal (.jsonl), or the folder .agent_magic that the journals are in.\
+""",
+        ]
+    )
 
 
 def test_empty_journal_holds_no_run(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"")
     saved = agent_magic.load(path)
-    assert (saved.runs, saved.agents, saved.warnings) == snapshot()
+    assert (saved.runs, saved.agents, saved.warnings) == snapshot(((), [], ("a.jsonl holds no run.",)))
     with pytest.raises(OptionError) as caught:
         _ = saved.memory
-    assert caught.value.message == snapshot()
+    assert caught.value.message == snapshot(
+        "a.jsonl holds no memory of an agent. Its warnings say why: look at .warnings."
+    )
 
 
 def test_folder_gives_its_newest_journal(tmp_path: Path) -> None:
     old, _ = run_journaled(make_agent(FINAL(1)), "Old", tmp_path)
-    new, _ = run_journaled(make_agent(FINAL(2)), "New", tmp_path)
+    run_journaled(make_agent(FINAL(2)), "New", tmp_path)
     assert old.path is not None
     os.utime(old.path, (1, 1))
     assert agent_magic.load(tmp_path).runs[0].task == "New"
@@ -215,7 +270,9 @@ def test_agent_that_is_not_there_is_refused(tmp_path: Path) -> None:
     assert saved.memory_of("analyst") is saved.memory
     with pytest.raises(OptionError) as caught:
         saved.memory_of("analist")
-    assert caught.value.message.replace(saved.source, "….jsonl") == snapshot()
+    assert caught.value.message.replace(saved.source, "….jsonl") == snapshot(
+        "….jsonl holds no agent 'analist'. Its agents: 'analyst'. Write memory_of('analyst')."
+    )
 
 
 def test_repr_says_what_is_in_it(tmp_path: Path) -> None:
@@ -223,7 +280,11 @@ def test_repr_says_what_is_in_it(tmp_path: Path) -> None:
     journal, _ = run_journaled(agent, "Count \x1b[31m all.\nThen more.", tmp_path)
     run_journaled(agent, "Look.", tmp_path, after=journal)
     saved = agent_magic.load(journal.path or "")
-    assert repr(saved).replace(saved.source, "….jsonl") == snapshot()
+    assert repr(saved).replace(saved.source, "….jsonl") == snapshot("""\
+<SavedRuns of ….jsonl: 2 runs
+  analyst: answered, 1 step: Count  all.
+  analyst: max_steps, 1 step: Look.>\
+""")
 
 
 @pytest.mark.parametrize("part", [0.2, 0.4, 0.6, 0.8])
@@ -246,13 +307,35 @@ def test_line_that_is_missing_in_the_middle_is_told(tmp_path: Path) -> None:
     del lines[ends[1]]
     journal.path.write_bytes(b"".join(lines))
     saved = agent_magic.load(journal.path)
-    assert [text.replace(journal.path.name, "….jsonl") for text in saved.warnings] == snapshot()
-    assert [step in saved.runs[0].steps for step in result.steps] == snapshot()
+    assert [text.replace(journal.path.name, "….jsonl") for text in saved.warnings] == snapshot(
+        [
+            "2 rows of ….jsonl are missing.",
+            "The memory is damaged: 1 of its 7 steps could not be read. What the models were sent, and what was edited, cannot be shown again.",
+        ]
+    )
+    assert [step in saved.runs[0].steps for step in result.steps] == snapshot(
+        [True, True, False, True, True, True, True]
+    )
 
 
 def _mutate(value: Any, chance: random.Random) -> Any:
     """The JSON value with one thing in it changed."""
-    other = [None, True, -1, 0, 3, 10**30, 1.5, "", "text", [], [1], {}, {"$": "object"}, {"$": "float", "text": "inf"}]
+    other = [
+        None,
+        True,
+        -1,
+        0,
+        3,
+        10**30,
+        1.5,
+        "",
+        "text",
+        [],
+        [1],
+        {},
+        {"$": "object"},
+        {"$": "float", "text": "inf"},
+    ]
     if isinstance(value, list) and value and chance.random() < 0.8:
         place = chance.randrange(len(value))
         return [*value[:place], _mutate(value[place], chance), *value[place + 1 :]]
@@ -305,7 +388,9 @@ def journal_lines(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, An
     shutil.rmtree(folder)
     walk = Walk(5)
     walk.go(30)
-    lines.insert(-1, {"kind": "note", "at": 1e9, "is_new_memory": True, "rows": MemoryWriter().take(walk.memory)})
+    lines.insert(
+        -1, {"kind": "note", "at": 1e9, "is_new_memory": True, "rows": MemoryWriter().take(walk.memory)}
+    )
     return json.loads(json.dumps(lines))
 
 

@@ -30,9 +30,9 @@ def running(now: NowRecord) -> RunRecord:
 
 
 def test_tree_of_a_small_run() -> None:
-    assert (
-        tree_of(to_record(small_run(), reason="the only key found", warnings=["@x is no variable"]))
-        == snapshot("""\
+    assert tree_of(
+        to_record(small_run(), reason="the only key found", warnings=["@x is no variable"])
+    ) == snapshot("""\
 analyst · openai/gpt-5 · the only key found
 ! @x is no variable
  1  act     I look at one island first, with the average of both s…  [501 tokens in, 40 out · 1.2 s]
@@ -45,7 +45,6 @@ analyst · openai/gpt-5 · the only key found
  4  answer  1 call  [504 tokens in, 40 out · 1.2 s]
     └─ final_answer(answer="Biscoe.")\
 """)
-    )
 
 
 def test_tree_of_a_planned_run_has_notes_labels_and_errors() -> None:
@@ -68,8 +67,8 @@ def test_calls_of_a_step_with_very_many_are_counted() -> None:
     results += [call("look", {"n": n}, f"call_{n}", fault=Fault(kind="E", message="no")) for n in range(2)]
     lines = drawn(step_lines(to_record(run(action(1, *results)))["steps"][0])).split("\n")
     assert len(lines) == 22
-    assert lines[0] == snapshot(' 1  act     200 calls  [501 tokens in, 40 out · 1.2 s]')
-    assert lines[-1] == snapshot('    └─ 180 more')
+    assert lines[0] == snapshot(" 1  act     200 calls  [501 tokens in, 40 out · 1.2 s]")
+    assert lines[-1] == snapshot("    └─ 180 more")
 
 
 def test_running_calls_are_listed_and_of_very_many_those_that_run() -> None:
@@ -160,4 +159,11 @@ def test_end_of_a_text_is_kept_without_a_mark_that_lost_its_sign() -> None:
 
 def test_badges_go_before_the_title_does() -> None:
     line = TreeLine(lead=" 1  act  ", title="A long title of a step", badges="[1.2 s]")
-    assert ["".join(line.fit(columns)) for columns in (60, 34, 25, 8)] == snapshot([' 1  act  A long title of a step  [1.2 s]', ' 1  act  A long title of…  [1.2 s]', ' 1  act  A long title of…', ' 1  act…'])
+    assert ["".join(line.fit(columns)) for columns in (60, 34, 25, 8)] == snapshot(
+        [
+            " 1  act  A long title of a step  [1.2 s]",
+            " 1  act  A long title of…  [1.2 s]",
+            " 1  act  A long title of…",
+            " 1  act…",
+        ]
+    )

@@ -114,5 +114,5 @@ def test_view_loads_nothing_until_it_is_used():
 def test_view_has_no_other_names():
     import agent_magic.view
 
-    with pytest.raises(AttributeError, match="module 'agent_magic.view' has no attribute 'wigdet'"):
+    with pytest.raises(AttributeError, match="has no attribute 'wigdet'"):
         _ = agent_magic.view.wigdet

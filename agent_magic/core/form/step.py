@@ -226,12 +226,10 @@ def write_result(result: ToolResult, writer: ValueWriter) -> Form:
     form: Form = {"call": write_call(result.call, writer)}
     if result.observation:
         form["observation"] = write_text(result.observation)
-    if result.output is not None:
-        form["output"] = writer.write_output(result.output, result.bound_to)
-    if result.bound_to is not None:
-        form["bound_to"] = write_text(result.bound_to)
-    if result.kept_as is not None:
-        form["kept_as"] = write_text(result.kept_as)
+    _write_output(form, result, writer)
+    for key, name in (("bound_to", result.bound_to), ("kept_as", result.kept_as)):
+        if name is not None:
+            form[key] = write_text(name)
     if result.images:
         form["images"] = write_images(result.images, writer)
     if result.fault is not None:
@@ -245,16 +243,25 @@ def write_result(result: ToolResult, writer: ValueWriter) -> Form:
     return form
 
 
+def _write_output(form: Form, result: ToolResult, writer: ValueWriter) -> None:
+    if type(result.output) is str and result.output == result.observation:
+        form["is_told"] = True  # long texts are the most of a memory, and need not stand there twice
+    elif result.output is not None:
+        form["output"] = writer.write_output(result.output, result.bound_to)
+
+
 def read_result(form: Value, reader: ValueReader) -> ToolResult:
     """The result that `write_result` wrote."""
     check_keys(form, _RESULT)
     call = read_part(form, "call", lambda part: read_call(part, reader))
     if call is None:
         raise UnreadableError(None, "a tool call", "call")
+    observation = read_text(form, "observation")
+    is_told = read_flag(form, "is_told")
     return ToolResult(
         call=call,
-        observation=read_text(form, "observation"),
-        output=read_part(form, "output", reader.read),
+        observation=observation,
+        output=observation if is_told else read_part(form, "output", reader.read),
         bound_to=read_name(form, "bound_to"),
         kept_as=read_name(form, "kept_as"),
         images=read_images(form, reader),
@@ -369,7 +376,7 @@ _TASK = frozenset({"kind", *TaskStep.__dataclass_fields__})
 _PLAN = frozenset({"kind", *PlanningStep.__dataclass_fields__})
 _ACTION = frozenset({"kind", *ActionStep.__dataclass_fields__})
 _ANSWER = frozenset({"kind", *FinalAnswerStep.__dataclass_fields__})
-_RESULT = frozenset(ToolResult.__dataclass_fields__)
+_RESULT = frozenset({"is_told", *ToolResult.__dataclass_fields__})
 _VARIABLE = frozenset({"name", "type", "shape", "preview"})
 _DIFF = frozenset(PlanDiff.__dataclass_fields__)
 _CHANGE = frozenset(NameChange.__dataclass_fields__)

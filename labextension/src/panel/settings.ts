@@ -131,7 +131,20 @@ function wholeField(words: string, hint: string, onChange: () => void): HTMLInpu
   field.max = String(MOST_STEPS);
   field.title = hint;
   field.setAttribute('aria-label', words);
-  field.addEventListener('change', onChange);
+  // Lab keeps Enter from being a change; the change that follows when the field is left is no other.
+  let entered: string | null = null;
+  field.addEventListener('keydown', event => {
+    if (event.key === 'Enter') {
+      entered = field.value;
+      onChange();
+    }
+  });
+  field.addEventListener('change', () => {
+    if (field.value !== entered) {
+      onChange();
+    }
+    entered = null;
+  });
   return field;
 }
 

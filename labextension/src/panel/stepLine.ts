@@ -66,9 +66,8 @@ export class StepLine {
     const name = [KINDS[step.kind], step.kind === 'action' ? step.step_number : ''].join(' ').trim();
     this._view?.setAttribute('aria-label', `${WORDS.viewLabel}: ${name}`);
     this._pin?.setAttribute('aria-label', `${PANEL.pin}: ${name}`);
-    // What the controls say need not be said again.
-    const laid = this._ask ? { ...step.laid_on, is_pinned: false } : step.laid_on;
-    const labels = laidOnLabels(laid);
+    const { view: _view, is_pinned: _isPinned, ...rest } = step.laid_on ?? {};
+    const labels = laidOnLabels(this._ask ? rest : step.laid_on); // what the controls say is not said again
     toggleClass(this.node, 'is-hidden', step.laid_on?.view === 'hidden');
     this._toggle.replaceChildren();
     append(
@@ -76,8 +75,7 @@ export class StepLine {
       el('span', 'number', step.kind === 'action' ? String(step.step_number ?? '') : ''),
       step.kind !== 'action' && step.kind !== 'plan' && el('span', 'role', KINDS[step.kind]),
       el('span', titleClasses(step), step.title),
-      labels.length > 0 &&
-        el('span', step.laid_on?.view === 'hidden' ? 'labels is-striking' : 'labels', labels.join(' · '))
+      labels.length > 0 && el('span', 'labels', labels.join(' · '))
     );
     if (this._toggle.getAttribute('aria-expanded') === 'true') {
       this._fill();
@@ -95,6 +93,8 @@ export class StepLine {
 
   private _fill(): void {
     const words = el('div', 'prose', this._step.title);
+    const labels = laidOnLabels(this._step.laid_on);
+    append(words, labels.length > 0 && el('div', 'fine', labels.join(' · ')));
     if (this._body.firstChild) {
       this._body.firstChild.replaceWith(words);
       return;

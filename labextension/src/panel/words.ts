@@ -10,7 +10,7 @@ export const APPROVE_CHOICES: readonly (readonly [Approve, string])[] = [
   ['all', 'tool calls and plans']
 ];
 export const SEEN_CHOICES: readonly (readonly [StepView | '', string])[] = [
-  ['', 'as set'],
+  ['', 'default'],
   ['full', 'full'],
   ['summary', 'summary'],
   ['hidden', 'hidden']

@@ -23,6 +23,11 @@ export function block(text: string): HTMLElement {
   return node;
 }
 
+/** A text in an element of one's own, with a button to copy all of it. */
+export function copyable(box: HTMLElement, text: string): HTMLElement {
+  return el('div', 'block-frame', box, copyButton(text, box));
+}
+
 /** Text in the page's font, line ends kept: Markdown stays as it was written. */
 export function prose(text: string): HTMLElement {
   const node = el('div', 'prose');

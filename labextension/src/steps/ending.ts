@@ -4,10 +4,10 @@
  * It must not draw the status: `header` does.
  */
 import type { AnswerRecord, CheckRecord, RunHead } from '../protocol';
-import { block } from './block';
+import { block, copyable } from './block';
 import { errorNode } from './call';
 import { append, el } from './elements';
-import { oneLine, toDisplay } from './text';
+import { oneLine } from './text';
 import { WORDS } from './words';
 
 /** Panels below the steps; none while there is nothing to say. */
@@ -37,7 +37,7 @@ function answerNode(head: RunHead, answer: AnswerRecord, checks: HTMLElement[]):
   if (answer.type === 'NoneType') {
     append(node, el('div', 'answer', WORDS.answerIsNone));
   } else {
-    append(node, type ? block(answer.text) : el('div', 'answer', toDisplay(answer.text)));
+    append(node, type ? block(answer.text) : copyable(el('div', 'answer', answer.text), answer.text));
   }
   append(node, ...checks);
   return node;

@@ -22,6 +22,7 @@ const ROW_PX = 27;
 const BOX_PX = 420;
 const AT_END_PX = 16;
 const OVERSCAN = 1;
+const AROUND = 8;
 
 export class VirtualList {
   readonly node = el('div', 'list');
@@ -95,18 +96,15 @@ export class VirtualList {
   focus(index: number): void {
     const last = this._rows.length - 1;
     const to = Math.min(Math.max(index, 0), last);
-    const top = this._offset(to);
-    if (this._rows.length > MOST_UNBOUNDED) {
-      const { scrollTop } = this.node;
-      if (top < scrollTop) {
-        this.node.scrollTop = top;
-      } else if (top + this._rowPx > scrollTop + this._boxPx()) {
-        this.node.scrollTop = top + this._rowPx - this._boxPx();
-      }
+    if (!this._drawn.has(to)) {
       this._isFollowing = to === last && this._isFollowing;
+      this.node.scrollTop = this._offset(to) - (to < this._focused ? 0 : this._boxPx() - this._rowPx);
       this.update(this._tail);
     }
-    this._drawn.get(to)?.querySelector('button')?.focus({ preventScroll: this._rows.length > MOST_UNBOUNDED });
+    if (!this._drawn.has(to)) {
+      this._show(to - AROUND, to + AROUND); // what is not measured yet may be of another height
+    }
+    this._drawn.get(to)?.querySelector('button')?.focus();
   }
 
   dispose(): void {
@@ -125,7 +123,6 @@ export class VirtualList {
       }
     }
     const nodes: HTMLElement[] = [];
-    let hasOpen = false;
     for (let index = first; index < last; index++) {
       const node = this._rows.draw(index);
       if (this._drawn.get(index) !== node) {
@@ -133,13 +130,13 @@ export class VirtualList {
         node.setAttribute('aria-posinset', String(index + 1));
       }
       node.setAttribute('aria-setsize', String(this._rows.length));
-      hasOpen ||= this._rows.isOpen(index);
       nodes.push(node);
     }
     this._first = first;
-    toggleClass(this.node, 'has-open', hasOpen);
     arrange(this.node, [this._above, ...nodes, this._below, ...(this._tail ? [this._tail] : [])]);
     this._measure();
+    // Not only while it is in sight: the box must not change its height as it is scrolled.
+    toggleClass(this.node, 'has-open', this._heights.size > 0);
     this._above.style.height = `${this._offset(first)}px`;
     this._below.style.height = `${this._offset(this._rows.length) - this._offset(last)}px`;
     if (hadFocus && !this.node.contains(document.activeElement)) {
@@ -150,7 +147,7 @@ export class VirtualList {
   /** Learn how high the rows in the page are; those above the first in sight must not shift it. */
   private _measure(): void {
     for (const [index, node] of this._drawn) {
-      const px = node.offsetHeight;
+      const px = node.getBoundingClientRect().height; // fractions add up over thousands of rows
       if (!px) {
         continue;
       }

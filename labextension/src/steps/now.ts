@@ -1,10 +1,10 @@
 /**
- * The step that is being made: what the model writes, the calls that run, what is asked of the person.
+ * The step that is being made: what the model writes, and the calls that run.
  *
- * Growing texts are appended to a text node. It must not say how long a pause still is: `progress` does.
+ * Growing texts are appended to a text node. It must not say how long a pause still is (`progress` does),
+ * nor ask the person (`approval` does).
  */
 import type { CallRecord, NowRecord } from '../protocol';
-import { ApprovalCard } from './approval';
 import { noteNodes } from './body';
 import { callNode } from './call';
 import { append, arrange, button, el, say, textNode } from './elements';
@@ -57,7 +57,6 @@ export class NowRow {
   private readonly _written: { node: HTMLElement; name: HTMLElement; text: GrowingText }[] = [];
   private readonly _calls = new Map<string, { node: HTMLElement; sign: string }>();
   private readonly _more: HTMLButtonElement;
-  private _card: ApprovalCard | null = null;
   private _stepNumber = -1;
   private _showsAll = false;
   private _isOpen = true;
@@ -90,16 +89,7 @@ export class NowRow {
     const text = now.plan ?? now.thought ?? '';
     this._text.write(text);
     this._thinking.write(text ? '' : (now.reasoning ?? ''));
-    if (now.asked && !this._card?.isOf(now.asked)) {
-      this._card = new ApprovalCard(this._scene, now.asked);
-    }
-    if (now.asked) {
-      this._card?.update(now.asked);
-    } else {
-      this._card = null;
-    }
     arrange(this._body, [
-      ...(this._card ? [this._card.node] : []),
       ...(text ? [this._text.node] : now.reasoning ? [this._thinking.node] : []),
       ...this._writing(now),
       ...this._callNodes(now),

@@ -39,7 +39,7 @@ export class Progress {
 
   update(): void {
     const { now } = this._scene.store.run;
-    say(this._words, now ? doingWords(now) : DOING.thinking);
+    say(this._words, now ? doingWords(now) : WORDS.starting);
     say(this._pause, this._isPaused() ? WORDS.goOn : WORDS.pause);
     this.tick();
   }

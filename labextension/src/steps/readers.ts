@@ -12,7 +12,6 @@ import type {
   CallRecord,
   CheckRecord,
   ErrorRecord,
-  HelloData,
   LaidOnRecord,
   NoteRecord,
   NowRecord,
@@ -218,14 +217,4 @@ export const readSettings: Reader<SettingsRecord> = object<SettingsRecord>({
   max_steps: whole,
   approve: required(oneOf('never', 'tools', 'all'), (): 'never' => 'never'),
   pending: required(mapping(text), () => ({}))
-});
-
-export const readHello: Reader<HelloData> = object<HelloData>({
-  nonce: words,
-  is_running: required(flag, () => false),
-  settings: required(orNull(readSettings), none),
-  steps: required(
-    value => (Array.isArray(value) ? value.map(item => laidOn(item) ?? null) : undefined),
-    (): (LaidOnRecord | null)[] => []
-  )
 });

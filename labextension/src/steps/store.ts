@@ -17,6 +17,7 @@ import type {
   TextMessage
 } from '../protocol';
 import { editedStep } from './editing';
+import { continued, grow } from './growing';
 import { readHead, readNow, readSettings, readStep, readUsage } from './readers';
 import { isObject } from './reading';
 
@@ -49,7 +50,6 @@ export interface RunState {
 
 // A place beyond this is no place of a run, and would cost a page its memory.
 const MOST_STEPS = 100_000;
-const MOST_CALLS = 10_000;
 /** Messages kept while some are missing, to be folded again onto the snapshot that has those. */
 const MOST_KEPT = 5_000;
 
@@ -226,7 +226,9 @@ export class RunStore {
         break;
       }
       case 'now':
-        this._setNow(readNow(message.now) ?? null);
+        this.run.now = continued(readNow(message.now) ?? null, this.run.now);
+        this.run.nowAtMs = this._clock();
+        this._tell({ kind: 'now' });
         break;
       case 'text':
         this._write(message);
@@ -272,54 +274,16 @@ export class RunStore {
     this._tell({ kind: 'step', place });
   }
 
-  private _setNow(now: NowRecord | null): void {
-    const before = this.run.now;
-    if (now && before && now.step_number === before.step_number) {
-      const { thought, plan, reasoning, writing } = before;
-      now = {
-        ...(thought === undefined ? {} : { thought }),
-        ...(plan === undefined ? {} : { plan }),
-        ...(reasoning === undefined ? {} : { reasoning }),
-        ...(writing === undefined ? {} : { writing }),
-        ...now
-      };
-    }
-    this.run.now = now;
-    this.run.nowAtMs = this._clock();
-    this._tell({ kind: 'now' });
-  }
-
   private _write(message: TextMessage): void {
     const { now } = this.run;
     if (!now || typeof message.add !== 'string') {
       return;
     }
-    const grown = (text = ''): string => text.slice(0, Number(message.at)) + message.add;
-    switch (message.field) {
-      case 'thought':
-      case 'plan':
-      case 'reasoning':
-        now[message.field] = grown(now[message.field]);
-        break;
-      case 'arguments': {
-        const place = message.call ?? 0;
-        if (!Number.isSafeInteger(place) || place < 0 || place >= MOST_CALLS) {
-          return;
-        }
-        const writing = (now.writing ??= []);
-        while (writing.length <= place) {
-          writing.push({ name: '', arguments: '' });
-        }
-        const before = writing[place];
-        const name = typeof message.name === 'string' ? message.name : (before?.name ?? '');
-        writing[place] = { name, arguments: grown(before?.arguments) };
-        break;
-      }
-      default:
-        this._sayNewer();
-        return;
+    if (grow(now, message)) {
+      this._tell({ kind: 'text' });
+    } else {
+      this._sayNewer();
     }
-    this._tell({ kind: 'text' });
   }
 
   private _sayNewer(): void {

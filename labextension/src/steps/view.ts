@@ -4,6 +4,8 @@
  * It puts the parts together and decides when they are drawn; each part draws itself. It must not know
  * which front end it is in.
  */
+import type { AskedRecord } from '../protocol';
+import { ApprovalCard } from './approval';
 import { Said } from './asking';
 import { Controls } from './controls';
 import { arrange, el } from './elements';
@@ -17,6 +19,7 @@ import { StepRows } from './rows';
 import type { Ask, IScene } from './scene';
 import { Frames } from './schedule';
 import type { Change, RunStore } from './store';
+import { oneLine } from './text';
 import { WORDS } from './words';
 
 export type { Ask } from './scene';
@@ -59,7 +62,7 @@ export function mountLine(element: HTMLElement, words: string): IMounted {
 class RunView implements IMounted, IScene {
   private readonly _node = el('div', 'run');
   private readonly _frames = new Frames(() => {
-    this._draw();
+    this._drawSafely();
   });
   /** Of one step only: neither task nor answer, nor the agent's controls. */
   private readonly _isBrief: boolean;
@@ -73,6 +76,7 @@ class RunView implements IMounted, IScene {
   private readonly _newer = el('div', 'notice', WORDS.newer);
   private readonly _unsubscribe: () => void;
   private _now: NowRow | null = null;
+  private _card: ApprovalCard | null = null;
   private _ending: HTMLElement[] = [];
   private _hasNewSteps = true;
   private _hasNewHead = true;
@@ -105,7 +109,7 @@ class RunView implements IMounted, IScene {
       this._list.follow();
     }
     element.append(this._node);
-    this._draw();
+    this._drawSafely();
   }
 
   redraw(): void {
@@ -130,6 +134,16 @@ class RunView implements IMounted, IScene {
     }
   }
 
+  /** A fault of ours must not leave a blank, nor stop what comes later. */
+  private _drawSafely(): void {
+    try {
+      this._draw();
+    } catch (error) {
+      const what = error instanceof Error ? oneLine(error.message, 200) : '';
+      this._node.replaceChildren(el('div', 'notice', `${WORDS.cannotDraw} (${what})`));
+    }
+  }
+
   private _draw(): void {
     const { store } = this;
     const { now, head, settings } = store.run;
@@ -147,6 +161,7 @@ class RunView implements IMounted, IScene {
     if (now) {
       this._now?.update(now);
     }
+    this._updateCard(this._now ? now?.asked : undefined);
     this._progress.update();
     this._controls?.update();
     const parts = [
@@ -155,11 +170,23 @@ class RunView implements IMounted, IScene {
       ...(store.isRunning && !this._isBrief ? [this._progress.node] : []),
       ...(this._controls && settings && !this._isBrief ? [this._controls.node] : []),
       ...(this._rows.length || this._now ? [this._list.node] : []),
+      ...(this._card ? [this._card.node] : []),
       ...this._ending
     ];
     arrange(this._node, parts);
     this._list.update(this._now?.node ?? null);
     this._tick();
+  }
+
+  /** Below the steps, and not in their box: it must be in sight wherever that is scrolled to. */
+  private _updateCard(question: AskedRecord | undefined): void {
+    if (!question) {
+      this._card = null;
+    } else if (this._card?.isOf(question)) {
+      this._card.update(question);
+    } else {
+      this._card = new ApprovalCard(this, question);
+    }
   }
 
   private _notices(): HTMLElement[] {

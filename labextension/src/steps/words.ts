@@ -53,8 +53,8 @@ export const VIEW_CHOICES: readonly (readonly [StepView | '', string])[] = [
   ['hidden', 'hidden']
 ];
 export const MODE_CHOICES: readonly (readonly [SummaryMode, string])[] = [
-  ['plan', 'for plans'],
-  ['all', 'for all calls'],
+  ['plan', 'plan'],
+  ['all', 'all'],
   ['off', 'off']
 ];
 export const LENS_TASK: Record<RequestKind, string> = {
@@ -82,6 +82,7 @@ export const WORDS = {
   bestGuess: 'Best guess, no answer',
   busy: 'The kernel is busy: this takes effect when the cell ends.',
   cancel: 'Cancel',
+  cannotDraw: 'This run cannot be drawn. Show it in another cell: agent.runs[-1]',
   changes: 'Namespace',
   copied: 'Copied',
   copy: 'Copy',
@@ -136,11 +137,12 @@ export const WORDS = {
   sendEdited: 'Approve as edited',
   showAll: 'Show all',
   showMore: 'Show more',
+  starting: 'starting',
   steps: 'Steps',
   stop: 'Stop',
   stopHint: 'Stop the agent; its steps so far stay',
-  summaryMode: 'Summary view',
-  summaryModeHint: 'Which calls read the short form of earlier steps',
+  summaryMode: 'summary_mode',
+  summaryModeHint: 'summary_mode: which calls read the short form of earlier steps; only those for a plan, all, or none',
   summaryView: 'summary view',
   task: 'Task',
   thought: 'Thought',

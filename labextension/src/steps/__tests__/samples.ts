@@ -162,7 +162,7 @@ export function rowsOf(element: Element): HTMLElement[] {
 export function openAll(element: Element): void {
   for (let found = 1; found > 0; ) {
     const closed = [...element.querySelectorAll<HTMLElement>('[aria-expanded=false]')].filter(
-      node => !node.closest('[class*=tools]')
+      node => !node.parentElement?.classList.contains('jp-AgentMagic-tools')
     );
     closed.forEach(node => {
       node.click();

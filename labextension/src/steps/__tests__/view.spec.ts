@@ -192,7 +192,7 @@ describe('controls', () => {
     select.dispatchEvent(new Event('change'));
     await settled();
     expect(requests).toEqual([{ verb: 'set', name: 'summary_mode', value: 'all' }]);
-    expect(said(element)).toBe('Summary view for all calls: from the next call');
+    expect(said(element)).toBe('summary_mode all: from the next call');
     expect(store.run.settings?.summary_mode).toBe('all');
   });
 
@@ -301,7 +301,7 @@ describe('a step', () => {
       'hm',
       'mean_price12 ms',
       'city"Oslo"',
-      'least2',
+      'kinds["flat", "house", "boat", "hut"]',
       '(city read as text)',
       'Printeddropped 2 rows',
       'Observation4321.5',

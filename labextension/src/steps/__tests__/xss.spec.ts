@@ -3,10 +3,13 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { RunRecord } from '../../protocol';
 import { fromRecord } from '../record';
 import { WORDS } from '../words';
-import { buttonOf, openAll, previewFullOf, runFullOf, runningFullOf, settled, show } from './samples';
+import { buttonOf, openAll, previewFullOf, runFullOf, runningFullOf, show } from './samples';
 import { ATTACKS } from './xss';
 
 const BIDI_OR_CONTROL = /[\u202a-\u202e\u2066-\u2069\x00-\x08\x0b-\x1f\x7f-\x9f]/; // eslint-disable-line no-control-regex -- these are what must not be there
+
+/** All elements that a view is made of. */
+const OURS = /^(DIV|SPAN|BUTTON|PRE|CODE|LABEL|INPUT|SELECT|OPTION|TEXTAREA|TABLE|TBODY|TR|TH|TD) /;
 
 afterEach(() => {
   document.body.replaceChildren();
@@ -33,11 +36,16 @@ async function drawn(record: RunRecord): Promise<ReturnType<typeof inventory>> {
     one.click();
   });
   buttonOf(element, WORDS.lensNext).click();
-  await settled();
+  await answered();
   openAll(element);
   buttonOf(element, WORDS.lensAgain).click();
-  await settled();
+  await answered();
   return inventory();
+}
+
+/** Until the kernel's answer is drawn; no frame is waited for, there are hundreds of attacks. */
+async function answered(): Promise<void> {
+  await new Promise(resolve => setTimeout(resolve, 0));
 }
 
 /** The same texts, so that what differs is what they were made of. */
@@ -52,14 +60,16 @@ it('there are at least 100 attacks', () => {
 
 describe.each(Object.entries(kinds))('in every field of %s', (_kind, recordFullOf) => {
   it('no attack becomes an element, an attribute or a handler', async () => {
-    // Texts differ in lines and length, which makes blocks of some: harmless ones of the same shape do too.
+    const plain = await drawn(recordFullOf('harmless'));
     for (const attack of ATTACKS) {
-      const harmless = await drawn(recordFullOf(disarmed(attack)));
       const attacked = await drawn(recordFullOf(attack));
-      expect(attacked.tags, attack).toEqual(harmless.tags);
+      if (JSON.stringify(attacked.tags) !== JSON.stringify(plain.tags)) {
+        // Lines and length make blocks of some texts: so they do of a harmless one of the same shape.
+        expect(attacked.tags, attack).toEqual((await drawn(recordFullOf(disarmed(attack)))).tags);
+      }
       expect(attacked.values.filter(value => /window\.hit|javascript:|onerror|<|data:/i.test(value)), attack).toEqual([]);
       expect(attacked.tags.filter(tag => / on/.test(tag))).toEqual([]);
-      expect(document.querySelectorAll('script, style, link, iframe, object, embed, svg, math, a, form, img, base, meta')).toHaveLength(0);
+      expect(attacked.tags.filter(tag => !OURS.test(tag))).toEqual([]);
       expect(BIDI_OR_CONTROL.test(document.body.textContent ?? ''), attack).toBe(false);
     }
     expect((globalThis as { hit?: number }).hit).toBeUndefined();
