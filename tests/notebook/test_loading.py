@@ -136,7 +136,9 @@ def test_load_imports_nothing_that_agents_need_to_run():
     assert "agent_magic.notebook.magics" in imported
     assert NEVER & {name.partition(".")[0] for name in imported} == set()
     rooms = {name.split(".")[1] for name in imported if name.startswith("agent_magic.")}
-    assert rooms <= {"core", "notebook"}
+    assert rooms <= {"core", "notebook", "view"}
+    light = {"agent_magic.view", "agent_magic.view.drawing_code", "agent_magic.view.host"}
+    assert {name for name in imported if name.startswith("agent_magic.view")} <= light
 
 
 def test_load_without_a_shell_says_one_line():

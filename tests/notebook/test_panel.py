@@ -277,7 +277,7 @@ def test_panel_follows_a_run_in_a_later_cell(page):
 def test_settings_say_from_which_step_they_hold(page):
     page.kernel.execute("bot.model = ScriptedModel([call(('wait', {'seconds': 1.5})), *steps])")
     cell = page.kernel.begin("%%agent bot\nWait and add.")
-    page.kernel.wait_for_output(cell, "wait")
+    page.kernel.wait_for_output(cell, "calling wait")
     assert page.ask("set", name="planning_interval", value=4)["effective"] == "from step 2"
     assert page.ask("set", name="summary_mode", value="all")["effective"] == "from the next call"
     page.kernel.finish(cell)
@@ -290,7 +290,7 @@ def test_page_stops_a_run_of_a_later_cell(page):
     page.kernel.execute("bot.model = ScriptedModel([call(('wait', {'seconds': 30}))])")
     assert page.ask("stop")["error"] == "No run of bot goes on."
     cell = page.kernel.begin("%%agent bot\nWait long.")
-    page.kernel.wait_for_output(cell, "wait")
+    page.kernel.wait_for_output(cell, "calling wait")
     began = time.monotonic()
     assert page.ask("stop")["effective"] == "now"
     page.kernel.finish(cell)

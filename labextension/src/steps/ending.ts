@@ -4,7 +4,7 @@
  * It must not draw the status: `header` does.
  */
 import type { AnswerRecord, CheckRecord, RunHead } from '../protocol';
-import { block, copyable } from './block';
+import { block, copyable, label } from './block';
 import { errorNode } from './call';
 import { append, el } from './elements';
 import { oneLine } from './text';
@@ -36,6 +36,8 @@ function answerNode(head: RunHead, answer: AnswerRecord, checks: HTMLElement[]):
   const node = el('div', `panel ${isSound ? 'is-green' : 'is-amber'}`, el('div', 'label', type ? `${title} · ${type}` : title));
   if (answer.type === 'NoneType') {
     append(node, el('div', 'answer', WORDS.answerIsNone));
+  } else if (!answer.text) {
+    append(node, label(WORDS.empty));
   } else {
     append(node, type ? block(answer.text) : copyable(el('div', 'answer', answer.text), answer.text));
   }

@@ -152,7 +152,7 @@ describe('what happens now', () => {
     const { element, store } = show(running());
     store.take(numbered([{ kind: 'end', head: run() }])[0] as never);
     expect(element.querySelector('.jp-AgentMagic-progress')).toBeNull();
-    expect(element.querySelector('.jp-AgentMagic-panel')?.textContent).toBe('AnswerOslo.');
+    expect(element.querySelector('.jp-AgentMagic-panel')?.textContent).toBe('AnswerOslo.Copy');
   });
 });
 
