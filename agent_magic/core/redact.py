@@ -16,8 +16,12 @@ _SECRET_NAME = re.compile(
     r"(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASS(?:WORD|WD|PHRASE|CODE)?|PW|AUTH|CREDENTIALS?|PIN(?:_CODE)?)$|_PWD$",
     re.IGNORECASE,
 )
+# A key may begin after an escaped sign, as in a `repr` or in JSON: the `n` of a written line break is no
+# part of a word with it.
 _SECRET_SHAPE = re.compile(
-    r"\b(?:"
+    r"(?=[sgrhxAe])"  # how one begins: the rest is then asked of few signs only
+    r"(?:\b|(?<=\\[abefnrtv0])|(?<=\\x[0-9A-Fa-f]{2})|(?<=\\u[0-9A-Fa-f]{4})|(?<=\\U[0-9A-Fa-f]{8}))"
+    r"(?:"
     r"sk-(?:ant-|proj-|or-)?[A-Za-z0-9_-]{16,}"
     r"|[sr]k_(?:live|test)_[A-Za-z0-9]{16,}"
     r"|gsk_[A-Za-z0-9]{20,}"

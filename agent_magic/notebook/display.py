@@ -20,8 +20,9 @@ from agent_magic.notebook.interrupts import interrupts_noted
 from agent_magic.notebook.journals import Journals
 from agent_magic.notebook.live_run import LiveRun
 from agent_magic.notebook.page import PageDisplay
+from agent_magic.notebook.widget_host import shows_widgets
 from agent_magic.record.draft import RunDraft
-from agent_magic.view.drawing_code import is_built
+from agent_magic.view.drawing_code import NOT_BUILT, is_built
 
 _PAGE_S = 5.0
 """A page that shows the run says so within this time of being asked something, or it is not there."""
@@ -42,55 +43,91 @@ def show_run(
     Ctrl-C anywhere ends the run as `interrupted`, is drawn, and comes back as that result; None if
     it came before the run began.
     """
-    can_type = takes_input(magics.shell)
-    draft = RunDraft(reason=reason or None, warnings=warnings)
-    live = LiveRun(agent, draft, lambda: drawing.poke())
-    display = _choose_display(magics, live, quiet=quiet)
-    drawing = Drawing(display, draft, live)
-    if display.to_snapshot is not None:
-        take_snapshot = display.to_snapshot
-        live.show_by(lambda: drawing.between(take_snapshot))
+    shown = _Shown(magics, agent, reason=reason, warnings=warnings, quiet=quiet, journals=journals)
     known = {run.run_id for run in agent.runs}
-    run_id = ""
     result: RunResult | None = None
-
     with (
         interrupts_noted(agent.note_interrupt) as interrupts,
-        agent.approvals.attended(lambda: live.wait_for_page(_PAGE_S) or can_type),
+        agent.approvals.attended(shown.can_be_asked),
         unattended_rule(magics, agent),
     ):
-        live.stop_by(interrupts.send)
+        shown.live.stop_by(interrupts.send)
         try:
             for event in events:
-                if journals is not None:  # first on disk, then on the page
-                    journals.add(event)
-                drawing.add(event)
-                match event:
-                    case RunStarted():
-                        run_id = event.run_id
-                        drawing.begin()
-                    case StepEnded(step=ActionStep() | PlanningStep() as step):
-                        live.add_step(step)
-                    case SettingChanged():
-                        live.settle(event.name)
-                    case Waiting(question=Question() as question) if not live.wait_for_page(0):
-                        with display.hold():
-                            ask_by_input(agent, question)
-                    case _:
-                        pass
+                shown.take(event)
         except KeyboardInterrupt:
             pass  # inside the run it is recorded already; between two events, closing records it
         finally:
             interrupts.hold()
             events.close()
             # One that was stopped in the moment of its first event has told nobody its id.
+            run_id = shown.run_id
             ours = [run for run in agent.runs if run.run_id not in known and run_id in ("", run.run_id)]
             result = ours[-1] if ours else None
-            if journals is not None:
-                journals.close(result)
-                drawing.warn(journals.warning)
-            drawing.end(result)
+            shown.end(result)
     return result
+
+
+class _Shown:
+    """A run, on disk and where it is drawn."""
+
+    run_id = ""
+
+    def __init__(
+        self,
+        magics: Any,
+        agent: MultiStepAgent,
+        *,
+        reason: str,
+        warnings: Sequence[str],
+        quiet: bool,
+        journals: Journals | None,
+    ) -> None:
+        self._agent = agent
+        self._journals = journals
+        self._can_type = takes_input(magics.shell)
+        if self._can_type and hasattr(magics.shell, "kernel") and not is_built():
+            warnings = [*warnings, NOT_BUILT]
+        draft = RunDraft(reason=reason or None, warnings=warnings)
+        self.live = LiveRun(agent, draft, self._poke)
+        self._display = display = _choose_display(magics, self.live, quiet=quiet)
+        self._drawing = drawing = Drawing(display, draft, self.live)
+        if display.to_snapshot is not None:
+            take_snapshot = display.to_snapshot
+            self.live.show_by(lambda: drawing.between(take_snapshot))
+
+    def _poke(self) -> None:
+        self._drawing.poke()
+
+    def can_be_asked(self) -> bool:
+        """Whether a person can answer: on a page that shows this run, or at a prompt."""
+        return self.live.wait_for_page(_PAGE_S) or self._can_type
+
+    def take(self, event: Event) -> None:
+        """Keep and draw what happened: first on disk, then on the page."""
+        if self._journals is not None:
+            self._journals.add(event)
+        self._drawing.add(event)
+        match event:
+            case RunStarted():
+                self.run_id = event.run_id
+                self._drawing.begin()
+            case StepEnded(step=ActionStep() | PlanningStep() as step):
+                self.live.add_step(step)
+            case SettingChanged():
+                self.live.settle(event.name)
+            case Waiting(question=Question() as question) if not self.live.wait_for_page(0):
+                with self._display.hold():
+                    ask_by_input(self._agent, question)
+            case _:
+                pass
+
+    def end(self, result: RunResult | None) -> None:
+        """Leave the finished record; None if there was no run after all."""
+        if self._journals is not None:
+            self._journals.close(result)
+            self._drawing.warn(self._journals.warning)
+        self._drawing.end(result)
 
 
 def _choose_display(magics: Any, live: LiveRun, *, quiet: bool) -> Display:
@@ -100,9 +137,7 @@ def _choose_display(magics: Any, live: LiveRun, *, quiet: bool) -> Display:
         from agent_magic.notebook.terminal import TerminalDisplay  # noqa: PLC0415 - widths of signs take 0.05 s
 
         return TerminalDisplay(quiet=quiet)
-    if not takes_input(shell):  # nobody looks while it runs, and a widget would leave its state behind
-        return PageDisplay(shell, quiet=quiet)
-    if not is_built():
+    if not shows_widgets(shell):
         return PageDisplay(shell, quiet=quiet)
     from agent_magic.notebook.widget_page import WidgetDisplay  # noqa: PLC0415 - widgets take 0.1 s to import
 

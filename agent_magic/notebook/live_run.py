@@ -45,7 +45,7 @@ class LiveRun(Steering):
         self._memory: AgentMemory | None = None
         self._n_edits = 0
         self._greeted = threading.Event()
-        self._signal_run: Callable[[], None] = lambda: None
+        self._signal_run: Callable[[], None] = _nothing
         self._unobserve = agent.settings.observe(self._note_setting)
         _going_on[agent] = self
 
@@ -79,6 +79,8 @@ class LiveRun(Steering):
         self._run_id = result.run_id
         self._made.clear()
         self._unobserve()
+        # Pages may ask about the run for long; they must not keep alive what has shown it.
+        self._on_news = self._signal_run = _nothing
         if (agent := self._agent()) is not None and _going_on.get(agent) is self:
             del _going_on[agent]
 
@@ -190,6 +192,10 @@ class LiveRun(Steering):
         if self._draft is not None and change.name in _SHOWN and change.name != "is_paused":
             self._pending[change.name] = self.effective(change.name)
         self.tell()
+
+
+def _nothing() -> None:
+    pass
 
 
 _going_on: weakref.WeakKeyDictionary[MultiStepAgent, LiveRun] = weakref.WeakKeyDictionary()

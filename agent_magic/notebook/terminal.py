@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
+from weakref import WeakSet
 
 from agent_magic.notebook.page import DISCARDED
 from agent_magic.notebook.painting import Painter, can_paint
@@ -23,8 +24,8 @@ from agent_magic.view.tree import TreeLine, header_lines, now_lines, step_lines
 
 _BOLD, _DIM, _NORMAL = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 _STREAMS = ("stdout", "stderr")
-_screen = threading.Lock()
-"""Held by the one run that is drawn: of a run inside another one the text at its end is all."""
+_on_screen: WeakSet[TerminalDisplay] = WeakSet()
+"""The one run that is drawn: of a run inside another one the text at its end is all."""
 
 
 class TerminalDisplay:
@@ -108,9 +109,10 @@ class TerminalDisplay:
 
     def _begin(self, record: RunRecord) -> bool:
         """Take the screen, if it is free."""
-        if not _screen.acquire(blocking=False):
+        if _on_screen:
             self._painter = None
             return False
+        _on_screen.add(self)
         self._is_drawing = True
         self._new += header_lines(record)
         for name in _STREAMS:
@@ -134,7 +136,7 @@ class TerminalDisplay:
                 builtins.input = self._input
             is_clean = self._painter.take_back()
             self._end_lines()
-            _screen.release()
+            _on_screen.discard(self)
         if not is_clean:
             print()
 

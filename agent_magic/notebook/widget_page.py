@@ -13,6 +13,7 @@ from typing import Any
 from agent_magic.notebook.control_channel import harden, kernel_id
 from agent_magic.notebook.live_run import LiveRun
 from agent_magic.notebook.page import DISCARDED, Output
+from agent_magic.notebook.widget_host import mime_of
 from agent_magic.record.draft import RunDraft
 from agent_magic.view.bundle import to_bundle, to_live_bundle
 from agent_magic.view.control import BOARD
@@ -59,7 +60,7 @@ class WidgetDisplay:
                 quiet=self._quiet,
             )
             harden(widget.comm)
-            self._output.show({**_mime(widget), **to_live_bundle(record, quiet=self._quiet)})
+            self._output.show({**mime_of(widget), **to_live_bundle(record, quiet=self._quiet)})
             return
         self._widget.tell(messages)
         is_grown = self._feed.n_steps > self._n_in_snapshot * _SNAPSHOT_GROWTH
@@ -84,7 +85,7 @@ class WidgetDisplay:
         if self._keeps_widget:
             widget.snapshot = dict(self._feed.to_snapshot(record, self._live.settings))
             widget.is_live = False
-            self._output.show({**_mime(widget), **bundle})
+            self._output.show({**mime_of(widget), **bundle})
             return
         self._output.show(bundle)
         widget.close()
@@ -98,9 +99,3 @@ class WidgetDisplay:
         self._output.show({"text/plain": DISCARDED})
         if self._widget is not None:
             self._widget.close()
-
-
-def _mime(widget: RunWidget) -> dict[str, Any]:
-    bundle = widget._repr_mimebundle_()
-    data: dict[str, Any] = bundle[0] if isinstance(bundle, tuple) else bundle or {}
-    return {mime: form for mime, form in data.items() if mime != "text/plain"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 
 import pytest
 
@@ -120,3 +121,25 @@ def test_secret_is_found_inside_json_and_repr(write: object, monkeypatch: pytest
 )
 def test_addresses_with_passwords_and_payment_keys(text: str, expected: str) -> None:
     assert redact(text) == expected
+
+
+KEY = "sk-proj-abcdEFGH1234ijklMNOP"
+
+
+@pytest.mark.parametrize("write", [json.dumps, repr, lambda text: repr(repr(text)), ascii])
+@pytest.mark.parametrize("before", ["\n", "\t", "\r", "\f", "\x00", "\x1f", "\u2028", "\U000e0001"])
+def test_key_after_an_escaped_sign_is_found(write: Callable[[str], str], before: str) -> None:
+    assert KEY[:12] not in redact(write(f"the key is{before}{KEY}{before}and more"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ask-the-manager-about-it-please",
+        "\\task-the-manager-about-it-please",
+        "newsk-abcdEFGH1234ijklMNOP",
+        "\\ninsk-abcdEFGH1234ijklMNOP",
+    ],
+)
+def test_words_that_hold_the_beginning_of_a_key_are_left(text: str) -> None:
+    assert redact(text) == text

@@ -320,7 +320,7 @@ def test_tool_that_asks_at_the_prompt_has_the_screen_to_itself(terminal):
     )
     terminal.clear()
     terminal.send("%%agent crier --new --model @m --tools ask wait\nAsk.\n\n")
-    terminal.wait_for("Which island?")
+    terminal.wait_until(lambda: "Which island?" in terminal.screen)
     assert tree(terminal.screen) == snapshot("""\
 crier · scripted, as given
 Which island?\
@@ -418,6 +418,7 @@ def test_ctrl_c_stops_the_run_and_the_agent_goes_on(terminal):
     terminal.clear()
     terminal.send("%%agent waiter --new --model @m --tools wait\nWait.\n\n")
     terminal.wait_for("calling wait")
+    terminal.read(0.3)
     terminal.interrupt()
     terminal.wait_for_prompt()
     stopped = "\n".join(terminal.all_lines)

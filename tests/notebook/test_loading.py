@@ -181,6 +181,7 @@ def test_config_lists_the_settings(cells):
             "AgentMagics.approve=<Enum>",
             "AgentMagics.images=<Enum>",
             "AgentMagics.instructions=<Unicode>",
+            "AgentMagics.journal=<Bool>",
             "AgentMagics.max_cost_usd=<Float>",
             "AgentMagics.max_steps=<Int>",
             "AgentMagics.max_time_s=<Float>",

@@ -19,7 +19,7 @@ export interface IRows {
 /** More rows than this scroll in a box of their own. */
 export const MOST_UNBOUNDED = 30;
 const ROW_PX = 27;
-const BOX_PX = 420;
+const BOX_PX = 396;
 const AT_END_PX = 16;
 const OVERSCAN = 1;
 const AROUND = 8;

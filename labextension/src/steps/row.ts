@@ -50,6 +50,7 @@ export class StepRow {
     if (step !== this._step) {
       this._step = step;
       toggleClass(this.node, 'is-hidden', step.laid_on?.view === 'hidden');
+      toggleClass(this.node, 'has-fault', titlesOf(step).some(title => title.isError));
       this._toggle.replaceChildren();
       append(this._toggle, ...lineParts(step));
       this._drawContent();
