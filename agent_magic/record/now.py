@@ -5,8 +5,6 @@ It must not know the steps that were made: `draft` folds those.
 
 from __future__ import annotations
 
-import string
-
 from agent_magic.core.approval import Item, Question
 from agent_magic.core.events import (
     ApprovalGiven,
@@ -18,19 +16,18 @@ from agent_magic.core.events import (
 )
 from agent_magic.core.steps import ToolResult
 from agent_magic.record.clean import clean_text
+from agent_magic.record.growing import GrowingArguments, GrowingText
 from agent_magic.record.schema import AskedItemRecord, AskedRecord, CallRecord, NowRecord, WritingRecord
 from agent_magic.record.step import Limits, to_call_record, to_seconds
 
-_KEPT_CHARS = 8_000
-_SHOWN_CHARS = 1_500
+_ALL_WRITING_CHARS = 60_000
+"""Of the arguments of all calls that are written; beyond it those before the newest call are cut."""
+_FORMER_CHARS = 1_500
 _RUNNING_LIMITS = Limits(chars=2_000)
 _ASKED_CHARS = 40_000
 """Of all that is asked at once; each item has at least `_LEAST_ASKED`."""
 _LEAST_ASKED = 200
 _NAME_CHARS = 80
-_SHORT_WORD = 8
-_JSON_SIGNS = "{}[],:\"'"
-_WORD = string.ascii_letters + string.digits + string.punctuation
 
 
 class Now:
@@ -40,28 +37,30 @@ class Now:
         self.step_number = step_number
         self._is_planning = is_planning
         self.waiting: Waiting | None = None
-        self._thought = ""
-        self._reasoning = ""
+        self._thought = GrowingText()
+        self._reasoning = GrowingText()
         self._calls: dict[str, CallRecord] = {}
         self._running: dict[str, None] = {}
-        self._writing: dict[int, _Writing] = {}
-        """The calls that the model writes, by their place."""
+        self._writing: dict[int, GrowingArguments] = {}
+        """The arguments that the model writes, by the place of their call."""
+        self._names: dict[int, str] = {}
         self._asked: AskedRecord | None = None
 
     def write(self, delta: TextDelta | PlanDelta) -> None:
         """A piece of text, plan or reasoning."""
         self.waiting = None
-        if delta.is_reasoning:
-            self._reasoning = (self._reasoning + delta.text)[-_KEPT_CHARS:]
-        else:
-            self._thought = (self._thought + delta.text)[-_KEPT_CHARS:]
+        (self._reasoning if delta.is_reasoning else self._thought).add(delta.text)
 
     def write_arguments(self, delta: ArgumentsDelta) -> None:
         """A piece of a call's arguments."""
         self.waiting = None
-        writing = self._writing.setdefault(delta.place, _Writing())
-        writing.name = delta.name
-        writing.add(delta.text)
+        if delta.place not in self._writing:
+            if sum(map(len, self._writing.values())) > _ALL_WRITING_CHARS:
+                for written in self._writing.values():
+                    written.cut(_FORMER_CHARS)
+            self._writing[delta.place] = GrowingArguments()
+        self._names[delta.place] = delta.name
+        self._writing[delta.place].add(delta.text)
 
     def end_reply(self) -> None:
         """The reply is whole: the calls in it are known."""
@@ -74,7 +73,8 @@ class Now:
             self._asked = _to_asked(event.question)
             return
         if event.kind == "retry":  # a reply that broke off is thrown away whole and asked for again
-            self._thought = self._reasoning = ""
+            self._thought.clear()
+            self._reasoning.clear()
             self._writing.clear()
         self.waiting = event
 
@@ -101,16 +101,21 @@ class Now:
         self._calls[result.call.id] = to_call_record(result, _RUNNING_LIMITS)
 
     def to_record(self) -> NowRecord:
-        """All of it, the newest part of each text."""
+        """All of it; of a long text the newer part."""
         record = NowRecord(
             step_number=self.step_number, doing="planning" if self._is_planning else "thinking"
         )
-        if text := _newest(self._thought):
+        if text := self._thought.to_text():
             record["plan" if self._is_planning else "thought"] = text
-        if reasoning := _newest(self._reasoning):
+        if reasoning := self._reasoning.to_text():
             record["reasoning"] = reasoning
         if self._writing:
-            record["writing"] = [writing.to_record() for _, writing in sorted(self._writing.items())]
+            record["writing"] = [
+                WritingRecord(
+                    name=clean_text(self._names[place], _NAME_CHARS), arguments=written.to_text()
+                )
+                for place, written in sorted(self._writing.items())
+            ]
         if self._calls:
             record["calls"] = list(self._calls.values())
         if self._running:
@@ -128,49 +133,6 @@ class Now:
                 "attempt": self.waiting.attempt,
             }
         return record
-
-
-class _Writing:
-    """A call that the model writes: the newest part of its arguments."""
-
-    def __init__(self) -> None:
-        self.name = ""
-        self._text = ""
-        self._n_open = -1
-        """Characters since the string began that is not closed yet; -1 outside of strings."""
-        self._is_escaped = False
-
-    def add(self, text: str) -> None:
-        self._text = (self._text + text)[-_KEPT_CHARS:]
-        for character in text:
-            if self._n_open < 0:
-                self._n_open = 0 if character == '"' else -1
-                continue
-            if character == '"' and not self._is_escaped:
-                self._n_open = -1
-                continue
-            self._n_open += 1
-            self._is_escaped = character == "\\" and not self._is_escaped
-
-    def to_record(self) -> WritingRecord:
-        text = self._text
-        # As in `_newest`; but JSON may have no white space at all, so only an open string is held back.
-        if self._n_open >= 0:
-            word = _last_word(text[len(text) - min(self._n_open, len(text)) :], string.whitespace)
-        else:
-            word = _last_word(text, string.whitespace + _JSON_SIGNS)
-        if len(word) >= _SHORT_WORD:
-            text = text[: -len(word)]
-        shown = clean_text(text, _KEPT_CHARS)
-        return WritingRecord(
-            name=clean_text(self.name, _NAME_CHARS),
-            arguments=shown if len(shown) <= _SHOWN_CHARS else "…" + shown[-_SHOWN_CHARS:],
-        )
-
-
-def _last_word(text: str, ends: str) -> str:
-    """What follows the last of these signs."""
-    return text[max(map(text.rfind, ends)) + 1 :]
 
 
 def _to_asked(question: Question) -> AskedRecord:
@@ -200,12 +162,3 @@ def _with_verdict(item: AskedItemRecord, event: ApprovalGiven) -> AskedItemRecor
     decided["verdict"] = event.verdict
     return decided
 
-
-def _newest(text: str) -> str:
-    """The end of a text that is being written, without secrets."""
-    shown = clean_text(text, _KEPT_CHARS)
-    whole_words = shown.rstrip(_WORD)
-    # The last word of a text that is being written may be the first half of a key.
-    if len(shown) - len(whole_words) >= _SHORT_WORD:
-        shown = whole_words
-    return (shown if len(shown) <= _SHOWN_CHARS else "…" + shown[-_SHOWN_CHARS:]).strip()

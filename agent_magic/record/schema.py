@@ -182,7 +182,7 @@ class WritingRecord(TypedDict):
     name: str
     """As far as it has come."""
     arguments: str
-    """The newest part of their JSON."""
+    """The newer part of their JSON."""
 
 
 class AskedItemRecord(TypedDict):
@@ -214,9 +214,9 @@ class NowRecord(TypedDict):
     step_number: int
     doing: Literal["thinking", "planning", "calling", "asking", "waiting", "paused"]
     thought: NotRequired[str]
-    """The newest part of what the model writes."""
+    """What the model writes, of a long text the newer part; it grows at its end."""
     plan: NotRequired[str]
-    """The newest part of the plan that it writes."""
+    """Likewise the plan that it writes."""
     reasoning: NotRequired[str]
     calls: NotRequired[list[CallRecord]]
     """Calls of this step; those without `observation` and `error` are still running."""

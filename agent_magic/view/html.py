@@ -45,6 +45,9 @@ from agent_magic.view.words import Detail
 
 FULL = Detail()
 
+_NEWEST_CHARS = 1_500
+"""Of what the model is writing: the whole goes over the wire at each drawing."""
+
 _STATUS_COLOURS: dict[Status, str] = {
     "answered": GREEN,
     "failed": RED,
@@ -123,7 +126,7 @@ def now_html(now: NowRecord) -> str:
     ]
     style = "padding-left:1.5em;white-space:pre-wrap"
     if text := now.get("plan") or now.get("thought"):
-        parts.append(wrap("div", style, escape(text)))
+        parts.append(wrap("div", style, escape(_newest(text))))
     elif "reasoning" in now:
         parts.append(wrap("div", f"{style};color:{GREY}", escape(now["reasoning"][-400:])))
     running = now.get("running", [])
@@ -141,6 +144,10 @@ def gap_html(n_missing: int, noun: str = "step") -> str:
         f"{LABEL};border-top:1px solid {LINE};padding:3px 0 3px 1.5em",
         words.gap_words(n_missing, noun),
     )
+
+
+def _newest(text: str) -> str:
+    return text if len(text) <= _NEWEST_CHARS else "…" + text[-_NEWEST_CHARS:]
 
 
 def _checks(record: RunRecord) -> str:

@@ -5,6 +5,7 @@ It must not know how the parts are made: it finds them as a person or a screen r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,9 @@ def steps_of(shown: Any) -> Any:
 
 
 def row_of(shown: Any, number: int) -> Any:
-    """The row of the finished step of a number, if it is drawn."""
-    return shown.locator(f'[role="listitem"][aria-posinset="{number}"]')
+    """The row of the finished step of a number, if it is drawn; plans have none."""
+    title = shown.page.get_by_role("button", name=re.compile(rf"^{number}(?!\d)"))
+    return steps_of(shown).and_(shown.locator("[aria-posinset]")).filter(has=title)
 
 
 def toggle_of(row: Any) -> Any:

@@ -463,3 +463,26 @@ def test_pipe_gets_the_text_alone(tmp_path):
     assert done.stdout.count("crier · ") == 1
     assert "└─" not in done.stdout + done.stderr
     assert "\x1b" not in done.stdout + done.stderr
+
+
+def test_question_of_an_approval_stands_between_the_steps(terminal):
+    terminal.run("m = ScriptedModel([call(('shout', {'word': 'a'})), call(('wait', {'n': 2.0})), final('x')])")
+    terminal.clear()
+    terminal.send("%%agent crier --new --model @m --tools shout wait --approve tools\nShout.\n\n")
+    terminal.wait_for("Call shout(word='a')? [y]es, [n]o, [e]dit:")
+    terminal.send("y")
+    terminal.wait_for("Call wait(n=2.0)? [y]es, [n]o, [e]dit:")
+    terminal.send("y")
+    terminal.wait_for("calling wait")
+    assert tree(terminal.screen) == snapshot("""\
+crier · scripted, as given
+Call shout(word='a')? [y]es, [n]o, [e]dit: y
+ 1  act     1 call  [0 s]
+    ├─ shout(word="a") → A
+    └─ shout was approved by the person at the prompt
+Call wait(n=2.0)? [y]es, [n]o, [e]dit: y
+ 2  act     calling wait …
+    └─ wait(n=2.0) → …
+    step 2 of 20 · tokens unknown · cost unknown\
+""")
+    terminal.wait_for_prompt()
