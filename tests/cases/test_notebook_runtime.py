@@ -193,7 +193,7 @@ def test_run_vscode_shows_late_content(case, kernel):
     )
     assert ready.error is None
     page = LivePage(kernel, "%%agent bot --model @m --tools look\nLook ten times.")
-    page.wait_for(lambda: "content-6-end" in json.dumps(page.messages))
+    page.wait_for(lambda: bool(page.state) and 6 in page.steps)
     # a view opened late during the run gets all steps so far: it asks for them
     late = page.ask("hello", snapshot=True)["data"]["snapshot"]["run"]["steps"]
     assert [n for n in range(7) if f"content-{n}-end" not in json.dumps(late[n])] == []

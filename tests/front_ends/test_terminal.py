@@ -466,7 +466,9 @@ def test_pipe_gets_the_text_alone(tmp_path):
 
 
 def test_question_of_an_approval_stands_between_the_steps(terminal):
-    terminal.run("m = ScriptedModel([call(('shout', {'word': 'a'})), call(('wait', {'n': 2.0})), final('x')])")
+    terminal.run(
+        "m = ScriptedModel([call(('shout', {'word': 'a'})), call(('wait', {'n': 2.0})), final('x')])"
+    )
     terminal.clear()
     terminal.send("%%agent crier --new --model @m --tools shout wait --approve tools\nShout.\n\n")
     terminal.wait_for("Call shout(word='a')? [y]es, [n]o, [e]dit:")

@@ -188,3 +188,77 @@ def test_run_of_a_deleted_agent_says_so(ready):
             "error": "The agent of this run is gone: its variable was deleted or bound anew.",
         }
     )
+
+
+def asked_of(page: Page) -> dict:
+    page.wait_for(lambda: page.now.get("doing") == "asking")
+    return page.now["asked"]
+
+
+def test_call_is_made_once_it_is_approved_on_the_page(ready):
+    ready.execute(
+        "m = ScriptedModel([call(('wait', {'seconds': 0.1}), ('wait', {'seconds': 0.2})), final('done')])"
+    )
+    page = Page(ready, f"{CELL[:-6]} --approve tools\nWait.")
+    page.wait_for(lambda: page.state)
+    assert page.ask("hello")["ok"]
+    one, two = asked_of(page)["items"]
+    assert (one["kind"], one["name"], one["arguments"]) == ("call", "wait", {"seconds": 0.1})
+    assert page.ask("approve", item=one["id"], digest=two["digest"])["error"] == snapshot(
+        "The arguments of wait changed since they were shown, so this answer does not hold. Look at what is asked now, and answer that."
+    )
+    assert page.ask("approve", item=one["id"], digest=one["digest"]) == snapshot(
+        {"v": 1, "ok": True, "effective": "when the other one is decided"}
+    )
+    assert page.ask("reject", item=one["id"], digest=one["digest"])["error"] == snapshot(
+        "wait was approved already, by the person. Nothing was changed."
+    )
+    assert page.ask("approve", item="no such", digest="x")["error"].startswith(
+        "Nothing with the id 'no such'"
+    )
+    assert page.ask("edit", item=two["id"], digest=two["digest"], arguments={"seconds": "long"})[
+        "error"
+    ] == snapshot(
+        "wait: argument 'seconds' is 'long'; expected a number. Call wait with {\"seconds\": <number>}."
+    )
+    assert (
+        page.ask("edit", item=two["id"], digest=two["digest"], arguments={"seconds": 0.3})["effective"]
+        == "now"
+    )
+    page.finish()
+    first, second = page.record["steps"][0]["calls"]
+    assert first["observation"] == "waited 0.1"
+    assert second["observation"] == "waited 0.3"
+    assert second["notes"] == ['the person changed the arguments to {"seconds": 0.3}']
+    assert page.record["status"] == "answered"
+
+
+def test_stop_while_an_approval_is_waited_for_makes_no_call(ready):
+    ready.execute("m = slow(1)")
+    page = Page(ready, f"{CELL[:-6]} --approve tools\nWait.")
+    page.wait_for(lambda: page.state)
+    page.ask("hello")
+    (item,) = asked_of(page)["items"]
+    assert page.ask("stop")["ok"]
+    page.finish()
+    assert page.error == "KeyboardInterrupt"
+    (call,) = page.record["steps"][0]["calls"]
+    assert call["error"]["message"] == snapshot("The call was not run: the run was interrupted before it.")
+    assert page.ask("approve", item=item["id"], digest=item["digest"])["error"] == snapshot(
+        "The run no longer waits for a word on wait: it went on or ended. Nothing was changed."
+    )
+
+
+def test_approval_is_refused_where_nobody_can_answer(ready):
+    ready.execute("m = slow(1)")
+    done = ready.execute(f"{CELL[:-6]} --approve tools\nWait.")
+    assert done.stderr == snapshot(
+        'UsageError: %%agent bot: --approve tools waits for a person\'s word, and nobody can give it in this front end. Nothing was run. Write --approve never, or %config AgentMagics.unattended = "approve" to let all be done where nobody can answer.\n'
+    )
+    assert done.displays == []
+    ready.execute("%config AgentMagics.unattended = 'approve'")
+    done = ready.execute(f"{CELL[:-6]} --approve tools\nWait.")
+    ready.execute("%config AgentMagics.unattended = 'refuse'")
+    assert done.error is None
+    notes = [note["text"] for note in done.displays[0][RECORD]["steps"][0]["notes"]]
+    assert notes == snapshot(["wait was approved by AgentMagics.unattended = 'approve'"])
