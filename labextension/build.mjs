@@ -26,7 +26,7 @@ rmSync(widget, { recursive: true, force: true });
 await build({
   ...common,
   minify: true,
-  entryPoints: { run: 'src/steps/entry.ts' },
+  entryPoints: { run: 'src/entry.ts' },
   outdir: widget
 });
 await build({

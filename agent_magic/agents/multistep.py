@@ -22,9 +22,10 @@ from agent_magic.agents.loop import take_steps
 from agent_magic.agents.meter import Meter
 from agent_magic.agents.moment import Composed, Moment
 from agent_magic.agents.preview import Preview, preview_next, preview_sent
-from agent_magic.agents.resuming import drop_last_run, kept_in, origin_of, resumed_task
+from agent_magic.agents.resuming import chain_of, drop_last_run, origin_of, resumed_task
 from agent_magic.agents.run import BY_PERSON, Origin, Run
 from agent_magic.agents.side_by_side import THREADS
+from agent_magic.agents.taking_up import find_memory, open_names, restore_names, results_in, tell_missing
 from agent_magic.agents.task import build_task
 from agent_magic.agents.tracing import Blame, blame
 from agent_magic.core.errors import OptionError
@@ -36,6 +37,7 @@ from agent_magic.core.settings import SettingChange, SummaryMode
 from agent_magic.core.state import AgentState, is_usable_name
 from agent_magic.core.steps import Fault, TaskStep
 from agent_magic.core.values import Value, safe_repr
+from agent_magic.record.saved import SavedRuns
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +101,42 @@ class MultiStepAgent(AgentDefinition, ABC):
             raise OptionError(
                 f"A memory is an AgentMemory, and not {safe_repr(memory, 80)}. Write AgentMemory.from_dict(…)."
             )
-        for name, whole in kept_in(memory).items():
-            self.state.restore(name, whole)
-        self._history.replace(memory)
+        with self._history.lock:
+            if not self._history.active:
+                self.state.forget_kept()
+            restore_names(memory, self.state)
+            self._history.replace(memory)
+
+    def take_up(self, saved: SavedRuns, name: str | None = None) -> tuple[str, ...]:
+        """Go on from runs that were loaded: memory, results and the names that were open are theirs from now on.
+
+        `resume` goes on with the last of them, `run(…, reset=False)` with another task.
+
+        Args:
+            saved: What `agent_magic.load` gave.
+            name: Of the agent in the file; None for the one of this agent's name, or the only one.
+
+        Returns:
+            What is missing, a text each.
+
+        Raises:
+            OptionError: There is no such agent, or a run of this one goes on.
+        """
+        memory = find_memory(saved, self.name, name)
+        with self._history.lock:
+            if self._history.active:
+                raise OptionError(f"A run of {self.name} goes on. Wait for its end, or interrupt it.")
+            self.state.forget_kept()
+            kept, names = restore_names(memory, self.state), open_names(memory, self.state)
+            self._history.replace(memory, results_in(memory, saved.runs))
+        return (*saved.warnings, *tell_missing(saved.source, kept, names))
+
+    def memory_of(self, run_id: str) -> AgentMemory:
+        """The memory that one run works on, or worked on; the agent's own for one that is not known.
+
+        Runs that overlap have a memory each.
+        """
+        return self._history.memory_of(run_id)
 
     @property
     def runs(self) -> list[RunResult]:
@@ -168,7 +203,7 @@ class MultiStepAgent(AgentDefinition, ABC):
             return preview_sent(
                 memory,
                 self.model if run is None else run.model,
-                run_ids=() if run is None else self._chain_of(run),
+                run_ids=self._chain_of(run),
                 step_number=step,
                 kind=kind,
                 summary_mode=summary_mode,
@@ -513,8 +548,10 @@ class MultiStepAgent(AgentDefinition, ABC):
                 "That run is gone on with already. Wait for the end, and resume what comes of it."
             )
 
-    def _chain_of(self, run: Run) -> tuple[str, ...]:
-        """The run and those that it went on with, newest first."""
+    def _chain_of(self, run: Run | None) -> tuple[str, ...]:
+        """The run, or else the last result's, and those that it went on with, newest first."""
+        if run is None:  # they were loaded
+            return tuple(result.run_id for result in chain_of(self.result, self.runs))
         earlier = {result.run_id: result.resumed_from for result in self.runs}
         chain = [run.run_id]
         before = run.origin.run_id if run.origin else None

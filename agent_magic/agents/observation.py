@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from agent_magic.agents.pictures import to_image
 from agent_magic.core.messages import ImagePart
 from agent_magic.core.picture import is_picture
 from agent_magic.core.state import AgentState
@@ -38,7 +39,7 @@ class Observed:
     kept_as: str | None = None
     """The `obs_N` that holds the whole, if the text is cut."""
     images: tuple[ImagePart, ...] = ()
-    """The output itself, if it is a picture."""
+    """The output itself, if it is a pillow image; a figure or an array as it looks now."""
 
 
 def observe(output: Value, tool_name: str, state: AgentState, budget: int) -> Observed:
@@ -52,8 +53,19 @@ def observe(output: Value, tool_name: str, state: AgentState, budget: int) -> Ob
         return _within(strip_control(to_text(output)), output, state, budget)
     name = state.bind_result(tool_name, output)
     told = f'The result is in the variable {name}; refer to it as "@{name}".\n{describe(output, 1_500)}'
-    images = (ImagePart(image=output, name=name),) if is_picture(output) else ()
+    image = _look_at(output)
+    images = () if image is None else (ImagePart(image=image, name=name),)
     return replace(_within(told, told, state, budget), bound_to=name, images=images)
+
+
+def _look_at(output: Value) -> Value:
+    """The output as an image; None if it is no picture, or a broken one."""
+    if is_picture(output):
+        return output
+    try:
+        return to_image(output)
+    except Exception:  # noqa: BLE001 - the person's own objects may raise anything
+        return None
 
 
 def _within(text: str, whole: Value, state: AgentState, budget: int) -> Observed:

@@ -13,7 +13,6 @@ from agent_magic.core.errors import OptionError
 from agent_magic.core.memory import AgentMemory
 from agent_magic.core.result import RunResult
 from agent_magic.core.steps import ActionStep, PlanningStep, TaskStep
-from agent_magic.core.values import Value
 
 
 def origin_of(result: RunResult | None, results: list[RunResult]) -> Origin:
@@ -26,7 +25,7 @@ def origin_of(result: RunResult | None, results: list[RunResult]) -> Origin:
         raise OptionError("There is no run to resume. Give a task first.")
     if result.status == "answered":
         raise OptionError("The last run was answered, so there is nothing to resume. Give a new task.")
-    chain = _chain(result, results)
+    chain = chain_of(result, results)
     made = [step for earlier in chain for step in reversed(earlier.steps)]
     plans = [step for step in made if isinstance(step, PlanningStep) and not step.fault]
     newest = next((step for step in made if isinstance(step, ActionStep | PlanningStep)), None)
@@ -53,12 +52,14 @@ def resumed_task(
     return dataclasses.replace(step, resumes=origin.run_id, is_ours=not is_corrected)
 
 
-def _chain(result: RunResult, results: list[RunResult]) -> list[RunResult]:
+def chain_of(result: RunResult | None, results: list[RunResult]) -> list[RunResult]:
     """The run and those that it went on with, newest first."""
+    if result is None:
+        return []
     by_id = {earlier.run_id: earlier for earlier in results}
     chain = [result]
-    while chain[-1].resumed_from in by_id:
-        chain.append(by_id[chain[-1].resumed_from or ""])
+    while (before := by_id.pop(chain[-1].resumed_from or "", None)) is not None:
+        chain.append(before)
     return chain
 
 
@@ -73,22 +74,8 @@ def drop_last_run(memory: AgentMemory, result: RunResult | None, results: list[R
     """
     if result is None:
         raise OptionError("There is no run to retry. Give a task first.")
-    chain = _chain(result, results)
+    chain = chain_of(result, results)
     memory.drop(*(step for earlier in chain for step in earlier.steps))
     task = chain[-1].steps[0]
     assert isinstance(task, TaskStep)
     return task
-
-
-def kept_in(memory: AgentMemory) -> dict[str, Value]:
-    """What a memory tells a model to look into, by the `obs_N` that it is told of: for one that was loaded."""
-    kept: dict[str, Value] = {}
-    for entry in memory.entries:
-        if not isinstance(entry.step, ActionStep):
-            continue
-        for result in entry.step.tool_results:
-            if name := entry.kept.get(result.call.id):
-                kept[name] = result.observation
-            if result.kept_as:
-                kept[result.kept_as] = result.output
-    return kept

@@ -28,7 +28,7 @@ class CheckResult:
     """Why it refused."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class RunResult:
     """The outcome of one run, with every step that was made."""
 

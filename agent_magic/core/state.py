@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import keyword
+import re
 import threading
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,6 +21,9 @@ Scope = Literal["named", "all"]
 """`named`: only names that were mentioned, given or made by the agent. `all`: the whole State."""
 References = Literal["typed", "exact"]
 """How a bare string becomes a live value: by the declared type, or whenever it equals an open name."""
+
+
+_KEPT = re.compile(r"obs_[1-9][0-9]{0,8}")
 
 
 class State(Protocol):
@@ -65,6 +69,7 @@ class AgentState:
         self._layer: dict[str, Value] = {} if layer is None else layer
         self._extra: dict[str, Value] = {}
         self._opened: dict[str, None] = dict.fromkeys(opened)
+        self._lost: dict[str, None] = {}
         self._lock = lock or threading.Lock()
 
     def fork(
@@ -85,6 +90,7 @@ class AgentState:
             opened=[*([] if fresh else self._opened), *opened],
             lock=self._lock,
         )
+        run._lost = self._lost
         run._extra = {**({} if fresh else self._extra), **(extra or {})}
         return run
 
@@ -141,7 +147,7 @@ class AgentState:
         """
         with self._lock:
             number = 1
-            while (name := f"{tool_name}_{number}") in self:
+            while (name := f"{tool_name}_{number}") in self or name in self._lost:
                 number += 1
             self.base.bind(name, value)
             self._opened[name] = None
@@ -150,8 +156,8 @@ class AgentState:
     def keep(self, value: Value) -> str:
         """Keep what was too long to tell whole in the agent's own layer, as the next `obs_N`."""
         with self._lock:
-            number = 1 + sum(1 for name in self._layer if name.startswith("obs_"))
-            name = f"obs_{number}"
+            numbers = [int(name[4:]) for name in (*self._layer, *self._lost) if _KEPT.fullmatch(name)]
+            name = f"obs_{1 + max(numbers, default=0)}"
             self._layer[name] = value
         return name
 
@@ -160,10 +166,24 @@ class AgentState:
         with self._lock:
             self._layer.setdefault(name, value)
 
+    def forget_kept(self) -> None:
+        """Let go of all that was kept, and of what is known to be lost."""
+        with self._lock:
+            self._layer.clear()
+            self._lost.clear()
+
+    def lose(self, name: str) -> None:
+        """A memory that was loaded tells of this name; no other value gets it, and none has it as far as is known."""
+        self._lost[name] = None
+
+    def is_lost(self, name: str) -> bool:
+        """Whether a memory that was loaded tells of this name, and nothing has it."""
+        return name in self._lost and name not in self
+
     @property
     def has_kept(self) -> bool:
-        """Whether something was too long to tell and is kept as `obs_N`."""
-        return bool(self._layer)
+        """Whether something was too long to tell and is kept as `obs_N`, or was."""
+        return bool(self._layer) or any(map(_KEPT.fullmatch, self._lost))
 
     def __contains__(self, name: object) -> bool:
         return name in self._extra or name in self._layer or name in self.base

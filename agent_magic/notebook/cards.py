@@ -19,7 +19,7 @@ from agent_magic.notebook.widget_host import mime_of, shows_widgets
 from agent_magic.record.cards import to_tool_record
 from agent_magic.record.clean import clean_text
 from agent_magic.record.plan import to_plan_record
-from agent_magic.record.run import to_record
+from agent_magic.record.shown import record_of
 from agent_magic.record.step import to_step_record
 from agent_magic.tools.tool import Tool
 from agent_magic.view import host
@@ -48,7 +48,7 @@ def agent_bundle(agent: MultiStepAgent) -> Bundle:
 
 def run_bundle(result: RunResult) -> Bundle:
     """A run, as its cell shows it."""
-    return to_bundle(to_record(result))
+    return to_bundle(record_of(result))
 
 
 def step_bundle(step: MemoryStep) -> Bundle:

@@ -88,6 +88,8 @@ class _Shown:
         self._can_type = takes_input(magics.shell)
         if self._can_type and hasattr(magics.shell, "kernel") and not is_built():
             warnings = [*warnings, NOT_BUILT]
+        if journals is not None:
+            journals.tell(reason=reason or None, warnings=warnings)
         draft = RunDraft(reason=reason or None, warnings=warnings)
         self.live = LiveRun(agent, draft, self._poke)
         self._display = display = _choose_display(magics, self.live, quiet=quiet)
@@ -111,6 +113,7 @@ class _Shown:
         match event:
             case RunStarted():
                 self.run_id = event.run_id
+                self.live.begin(event.run_id)
                 self._drawing.begin()
             case StepEnded(step=ActionStep() | PlanningStep() as step):
                 self.live.add_step(step)
@@ -127,7 +130,7 @@ class _Shown:
         if self._journals is not None:
             self._journals.close(result)
             self._drawing.warn(self._journals.warning)
-        self._drawing.end(result)
+        self._drawing.end(result, journal=self._journals.name if self._journals is not None else None)
 
 
 def _choose_display(magics: Any, live: LiveRun, *, quiet: bool) -> Display:

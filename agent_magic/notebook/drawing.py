@@ -18,6 +18,7 @@ from agent_magic.core.events import Event, RunEnded, StepStarted, ToolCallStarte
 from agent_magic.core.result import RunResult
 from agent_magic.notebook.live_run import LiveRun
 from agent_magic.record.draft import RunDraft
+from agent_magic.record.shown import put_shown
 from agent_magic.view.protocol import Snapshot
 
 _T = TypeVar("_T")
@@ -110,8 +111,12 @@ class Drawing:
                 self._due = due
                 self._bell.set()
 
-    def end(self, result: RunResult | None) -> None:
-        """Leave the finished record, if there is one; nothing is drawn after it."""
+    def end(self, result: RunResult | None, *, journal: str | None = None) -> None:
+        """Leave the finished record, if there is one; nothing is drawn after it.
+
+        Args:
+            journal: The name of the file that has the run.
+        """
         with self._lock:
             self._is_over = True
             self._bell.set()
@@ -121,6 +126,9 @@ class Drawing:
             if self._has_begun:  # what the last events told
                 self._display.draw(self._draft)
             self._draft.finish(*self._live.as_it_counts(result))
+            if (memory := self._live.memory) is not None:
+                self._draft.keep(memory, result, journal=journal)
+            put_shown(result, self._draft.to_record())
             self._display.end(self._draft)
             self._live.end(result)
 

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from agent_magic.agents.multistep import MultiStepAgent
+from agent_magic.agents.pictures import to_image
 from agent_magic.core.errors import OptionError
 from agent_magic.core.messages import ImagePart
 from agent_magic.core.values import Value
-from agent_magic.notebook.images import to_image
 from agent_magic.notebook.kernel_state import KernelState
 from agent_magic.tools.builtin import FINAL_ANSWER
 from agent_magic.tools.toolbox import LiveTool

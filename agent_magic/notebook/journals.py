@@ -6,6 +6,7 @@ It must not write one: `record.journal` does.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,23 +28,41 @@ class Journals:
         self._shell = shell
         self._agent = agent
         self.journal = before
+        self._reason: str | None = None
+        self._warnings: Sequence[str] = ()
+        self._run_id = ""
+
+    def tell(self, *, reason: str | None, warnings: Sequence[str]) -> None:
+        """What stands in the header of the run that is about to start."""
+        self._reason, self._warnings = reason, warnings
 
     def add(self, event: Event) -> None:
         """Write what happened; the journal is opened with the run."""
         if isinstance(event, RunStarted):
+            self._run_id = event.run_id
             self.journal = Journal.open(
                 agent_name=self._agent.name,
                 run_id=event.run_id,
                 beside=_folder_of_notebook(self._shell),
                 after=self.journal,
+                reason=self._reason,
+                warnings=self._warnings,
+                earlier=self._agent.runs,
             )
         if self.journal is not None:
-            self.journal.add(event, self._agent.memory)
+            self.journal.add(event, self._agent.memory_of(self._run_id))
 
     def close(self, result: RunResult | None) -> None:
         """Write how the run ended."""
         if self.journal is not None:
-            self.journal.close(result, self._agent.memory)
+            run_id = self._run_id if result is None else result.run_id
+            self.journal.close(result, self._agent.memory_of(run_id))
+
+    @property
+    def name(self) -> str | None:
+        """The name of the file that has the run."""
+        path = self.journal.path if self.journal is not None and self._run_id else None
+        return path.name if path is not None else None
 
     @property
     def warning(self) -> str | None:

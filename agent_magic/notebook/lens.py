@@ -12,10 +12,11 @@ from agent_magic.agents.multistep import MultiStepAgent
 from agent_magic.agents.preview import Preview, preview_sent
 from agent_magic.core.edits import name_of
 from agent_magic.core.errors import OptionError
+from agent_magic.core.memory import AgentMemory
 from agent_magic.core.messages import RequestKind
 from agent_magic.core.settings import SummaryMode
 from agent_magic.core.steps import RunStep
-from agent_magic.notebook.laid_on import places_of
+from agent_magic.record.laid_on import places_of
 from agent_magic.record.preview import to_preview_record
 from agent_magic.record.preview_schema import PreviewRecord
 from agent_magic.view.preview import preview_to_bundle
@@ -59,9 +60,12 @@ def look_at_both(
 
 
 def look_at_step(
-    agent: MultiStepAgent, step: RunStep, kind: RequestKind
+    agent: MultiStepAgent, step: RunStep, kind: RequestKind, memory: AgentMemory
 ) -> tuple[PreviewRecord, PreviewRecord]:
     """The records of both views of the call that made a step, of whichever run.
+
+    Args:
+        memory: The one of the agent's that the step is in.
 
     Raises:
         OptionError: No such call was made.
@@ -69,7 +73,6 @@ def look_at_step(
     number = getattr(step, "step_number", None)
     if number is None:
         raise OptionError(f"No call of a model made {name_of(step)}. Look at a step or a plan.")
-    memory = agent.memory
     index = places_of(memory).get(id(step), len(memory.entries))
     # Numbers begin anew in each run: the call that made a step saw the steps before it, and no later ones.
     made_by = [r for r in memory.requests if r.n_steps <= index and (r.step_number, r.kind) == (number, kind)]

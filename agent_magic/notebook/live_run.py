@@ -6,7 +6,6 @@ moment from which it holds is said. It must not draw, nor take a run's events.
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 import weakref
 from collections.abc import Callable
@@ -17,9 +16,9 @@ from agent_magic.core.memory import AgentMemory
 from agent_magic.core.result import RunResult
 from agent_magic.core.settings import SettingChange
 from agent_magic.core.steps import ActionStep, PlanningStep
-from agent_magic.notebook.laid_on import laid_on_at, places_of
 from agent_magic.notebook.steering import OF_STEPS, Steering
 from agent_magic.record.draft import RunDraft
+from agent_magic.record.laid_on import as_it_counts, laid_on_at, places_of
 from agent_magic.record.schema import LaidOnRecord
 from agent_magic.view.protocol import HelloData, Snapshot
 
@@ -39,7 +38,7 @@ class LiveRun(Steering):
         self._on_news = on_news
         self._made: list[ActionStep | PlanningStep] = []
         self._run_id = ""
-        """Once it has ended: its steps, with live values in them, are its agent's alone then."""
+        """From its first event on. After the end its steps, with live values in them, are its agent's alone."""
         self._take_snapshot: Callable[[], Snapshot] | None = None
         self._pending: dict[str, str] = {}
         self._memory: AgentMemory | None = None
@@ -63,6 +62,10 @@ class LiveRun(Steering):
         self._take_snapshot = take_snapshot
 
     # -- what the run tells --------------------------------------------------------------------
+
+    def begin(self, run_id: str) -> None:
+        """The run has begun."""
+        self._run_id = run_id
 
     def add_step(self, step: ActionStep | PlanningStep) -> None:
         """A step was made."""
@@ -97,7 +100,7 @@ class LiveRun(Steering):
     def take_news(self) -> None:
         """Put into the draft what was laid upon steps, and edited in them, since the last time."""
         agent, draft = self._agent(), self._draft
-        memory = agent.memory if agent is not None else None
+        memory = self.memory_in(agent) if agent is not None else None
         if memory is None or draft is None or (self._memory is memory and memory.n_edits == self._n_edits):
             return
         n_known = self._n_edits if self._memory is memory else 0
@@ -111,17 +114,15 @@ class LiveRun(Steering):
                 assert isinstance(now, ActionStep | PlanningStep)
                 draft.lay_on(place, now, laid_on_at(memory, index))
 
+    @property
+    def memory(self) -> AgentMemory | None:
+        """That the run works on; None if its agent is gone."""
+        agent = self._agent()
+        return self.memory_in(agent) if agent is not None else None
+
     def as_it_counts(self, result: RunResult) -> tuple[RunResult, dict[int, LaidOnRecord | None]]:
         """A result with its steps as they were edited, and what is laid upon them by their place in it."""
-        agent = self._agent()
-        if agent is None:
-            return result, {}
-        memory = agent.memory
-        places = places_of(memory)
-        found = [(place, step, places.get(id(step))) for place, step in enumerate(result.steps)]
-        steps = tuple(step if at is None else memory.entries[at].step for _, step, at in found)
-        laid_on = {place: laid_on_at(memory, at) for place, _, at in found if at is not None}
-        return dataclasses.replace(result, steps=steps), laid_on
+        return as_it_counts(self.memory, result)
 
     def wait_for_page(self, timeout_s: float) -> bool:
         """Whether a page shows this run and reaches the kernel, waiting for one to come up."""
@@ -138,7 +139,7 @@ class LiveRun(Steering):
         agent = self._agent()
         if agent is None:
             return []
-        memory = agent.memory
+        memory = self.memory_in(agent)
         places = places_of(memory)
         found = [places.get(id(step)) for step in self._steps]
         return [None if at is None else laid_on_at(memory, at) for at in found]
@@ -170,6 +171,11 @@ class LiveRun(Steering):
             return self._steps[place]
         except IndexError:
             raise OptionError(f"There is no step at place {place} of this run.") from None
+
+    def memory_in(self, agent: MultiStepAgent) -> AgentMemory:
+        """While it goes on the run's own, which another run of the agent may not share; then the agent's."""
+        is_known = self._draft is not None and self._run_id
+        return agent.memory_of(self._run_id) if is_known else agent.memory
 
     def effective(self, name: str) -> str:
         """From when on a change holds."""

@@ -48,7 +48,8 @@ class PageDisplay:
 
     def end(self, draft: RunDraft) -> None:
         """Leave the finished record."""
-        self._output.show(to_bundle(draft.to_record(), quiet=self._quiet))
+        record, kept = draft.to_record(), draft.to_kept_record()
+        self._output.show(to_bundle(record, quiet=self._quiet, kept=kept))
 
     def hold(self) -> AbstractContextManager[None]:
         """A front end shows its prompt below the output."""

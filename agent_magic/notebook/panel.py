@@ -19,9 +19,9 @@ from agent_magic.core.text import first_line
 from agent_magic.core.values import Value, describe, is_json, safe_repr
 from agent_magic.notebook.answer_types import type_words
 from agent_magic.notebook.building import reason_of
-from agent_magic.notebook.laid_on import laid_on_at
 from agent_magic.record.cards import to_agent_record, to_tool_record
 from agent_magic.record.clean import clean_text, redact_plain
+from agent_magic.record.laid_on import laid_on_at
 from agent_magic.record.plan import to_plan_record
 from agent_magic.record.schema import AgentRecord, LaidOnRecord, ToolRecord
 from agent_magic.record.step import to_step_record

@@ -12,7 +12,7 @@ from agent_magic.agents.multistep import MultiStepAgent
 from agent_magic.core.memory import AgentMemory
 from agent_magic.core.result import RunResult
 from agent_magic.core.steps import RunStep
-from agent_magic.notebook.laid_on import laid_on_at, places_of
+from agent_magic.record.laid_on import laid_on_at, places_of
 from agent_magic.record.run import to_record
 from agent_magic.record.schema import LaidOnRecord
 from agent_magic.view.bundle import to_bundle

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from agent_magic.agents.multistep import MultiStepAgent
 from agent_magic.core.edits import StepView
 from agent_magic.core.errors import OptionError
+from agent_magic.core.memory import AgentMemory
 from agent_magic.core.messages import RequestKind
 from agent_magic.core.steps import PlanningStep, RunStep
 from agent_magic.core.values import Value
@@ -85,6 +86,10 @@ class Steering(ABC):
             raise OptionError("The agent of this run is gone: its variable was deleted or bound anew.")
         return agent
 
+    def memory_in(self, agent: MultiStepAgent) -> AgentMemory:
+        """The memory that holds what is shown."""
+        return agent.memory
+
     # -- what pages ask for --------------------------------------------------------------------
 
     def stop(self) -> str:
@@ -114,12 +119,12 @@ class Steering(ABC):
 
     def set_view(self, place: int, view: StepView | None) -> str:
         """Show a step otherwise to the model."""
-        self.living().memory.set_view(self.step_at(place), view)
+        self.memory_in(self.living()).set_view(self.step_at(place), view)
         return self._changed()
 
     def set_pinned(self, place: int, *, is_pinned: bool) -> str:
         """Shorten a step last."""
-        self.living().memory.set_pinned(self.step_at(place), is_pinned)
+        self.memory_in(self.living()).set_pinned(self.step_at(place), is_pinned)
         return self._changed()
 
     def edit_step(self, place: int, changes: dict[str, Value]) -> str:
@@ -127,12 +132,12 @@ class Steering(ABC):
         for name in changes:
             if name not in _PARTS:
                 raise OptionError(f"A step has no part {name!r} to edit. Parts: {', '.join(sorted(_PARTS))}.")
-        self.living().memory.edit(self.step_at(place), **changes)
+        self.memory_in(self.living()).edit(self.step_at(place), **changes)
         return self._changed()
 
     def undo(self) -> str:
         """Take back the last change to a step."""
-        if not self.living().memory.undo():
+        if not self.memory_in(self.living()).undo():
             raise OptionError("There is no change to take back.")
         return self._changed()
 
@@ -154,7 +159,8 @@ class Steering(ABC):
             normal, summary = look_at_both(agent, step=None, kind=kind)
         else:
             step = self.step_at(place)
-            normal, summary = look_at_step(agent, step, "plan" if isinstance(step, PlanningStep) else kind)
+            made_by: RequestKind = "plan" if isinstance(step, PlanningStep) else kind
+            normal, summary = look_at_step(agent, step, made_by, self.memory_in(agent))
         return {"normal": normal, "summary": summary}
 
     def _changed(self) -> str:

@@ -76,7 +76,7 @@ class WidgetDisplay:
     def end(self, draft: RunDraft) -> None:
         """Leave the finished record in the place of the widget."""
         record = draft.to_record()
-        bundle = to_bundle(record, quiet=self._quiet)
+        bundle = to_bundle(record, quiet=self._quiet, kept=draft.to_kept_record())
         widget, self._widget = self._widget, None
         if widget is None:
             self._output.show(bundle)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import assert_never, cast
 
 from agent_magic.core.events import (
@@ -30,18 +31,24 @@ from agent_magic.core.events import (
     ToolCallStarted,
     Waiting,
 )
+from agent_magic.core.memory import AgentMemory
 from agent_magic.core.messages import TokenUsage
 from agent_magic.core.result import RunResult
 from agent_magic.core.steps import ActionStep, PlanningStep, TaskStep
 from agent_magic.record.clean import redact_plain
+from agent_magic.record.keeping import with_memory
 from agent_magic.record.notes import add_beside, cut_beside, cut_note, to_note
 from agent_magic.record.now import Now
 from agent_magic.record.plan import to_plan_record
 from agent_magic.record.run import cut_head, to_head, to_record
 from agent_magic.record.schema import AnyStepRecord, LaidOnRecord, NoteRecord, RunRecord
 from agent_magic.record.step import LOOSEST, to_seconds, to_step_record, to_usage
+from agent_magic.record.step_notes import StepNotes
+from agent_magic.record.thumbnails import n_chars_of_images
 
 _SHOWN_NOTES = 5
+_MAX_IMAGE_CHARS = 1_000_000
+"""Of all images while the run goes on; those after them stand in words until it ends."""
 
 
 class RunDraft:
@@ -69,15 +76,14 @@ class RunDraft:
         )
         self._steps: list[AnyStepRecord] = []
         self._made: list[ActionStep | PlanningStep] = []
-        self._notes: list[list[NoteRecord]] = []
-        """Of each step that was made."""
-        self._new_notes: list[NoteRecord] = []
-        """Of the step that is being made."""
+        self._notes = StepNotes()
+        self._n_image_chars = 0
         self._usage: TokenUsage | None = None
         self._first_step: int | None = None
         self._has_begun = False
         self._now = Now(1)
         self._finished: RunRecord | None = None
+        self._keep: Callable[[RunRecord], RunRecord] = _as_it_is
 
     @property
     def is_finished(self) -> bool:
@@ -131,7 +137,7 @@ class RunDraft:
     def lay_on(self, place: int, step: ActionStep | PlanningStep, laid_on: LaidOnRecord | None) -> None:
         """Show a step, by its place, as it counts now: edited, or with what was laid upon it."""
         if self._finished is None and place < len(self._steps):
-            notes = self._notes[place]
+            notes = self._notes.made[place]
             self._steps[place] = (
                 to_plan_record(step, notes=notes, laid_on=laid_on)
                 if isinstance(step, PlanningStep)
@@ -144,14 +150,25 @@ class RunDraft:
         Args:
             laid_on: See `record.run.to_record`.
         """
-        if self._new_notes and self._notes:  # the step that they told of was not made
-            self._notes[-1] += self._new_notes
-            self._new_notes = []
-        warnings = [*self._warnings, *(note["text"] for note in self._new_notes if "is_warning" in note)]
-        notes = self._to_notes(result)
+        warnings = [*self._warnings, *self._notes.end()]
+        notes = self._notes.to_places(result.steps)
         self._finished = to_record(
             result, reason=self._reason, warnings=warnings, notes=notes, laid_on=laid_on
         )
+
+    def keep(self, memory: AgentMemory, result: RunResult, *, journal: str | None = None) -> None:
+        """Let `to_kept_record` have what it takes to go on from the run.
+
+        Args:
+            memory: That the run worked on.
+            result: Of the run, as it ended.
+            journal: The name of its journal.
+        """
+        self._keep = lambda record: with_memory(record, memory, result, journal=journal)
+
+    def to_kept_record(self) -> RunRecord:
+        """The record of a run that has ended, as it stands in a notebook."""
+        return self._keep(self.to_record())
 
     def to_record(self) -> RunRecord:
         """The record as it stands; after the end that of the result, with the notes taken in before."""
@@ -163,8 +180,8 @@ class RunDraft:
         record["duration_s"] = to_seconds(self._clock() - self._started)
         record["usage"] = to_usage(self._usage)
         record["now"] = self._now.to_record()
-        if self._new_notes:
-            record["now"]["notes"] = [_to_shown(note) for note in self._new_notes[-_SHOWN_NOTES:]]
+        if self._notes.new:
+            record["now"]["notes"] = [_to_shown(note) for note in self._notes.new[-_SHOWN_NOTES:]]
         return record
 
     def _to_head(self, event: RunStarted) -> RunRecord:
@@ -181,19 +198,24 @@ class RunDraft:
         return cut_head(head, LOOSEST)
 
     def _add_step(self, step: ActionStep | PlanningStep) -> None:
-        notes, self._new_notes = self._new_notes, []
+        notes = self._notes.end_step(step.step_number, is_plan=isinstance(step, PlanningStep))
         # A plan and the action after it are one step: settings of steps are not taken up between them.
         self._has_begun = isinstance(step, PlanningStep)
         if isinstance(step, PlanningStep):
             self._steps.append(to_plan_record(step, notes=notes))
             self._now = Now(step.step_number)
         else:
-            self._steps.append(to_step_record(step, notes=notes))
+            self._steps.append(self._to_step_record(step, notes))
             self._now = Now(step.step_number + 1)
         self._made.append(step)
-        self._notes.append(notes)
         usage = step.token_usage or TokenUsage()
         self._usage = usage if self._usage is None else self._usage + usage
+
+    def _to_step_record(self, step: ActionStep, notes: Sequence[NoteRecord]) -> AnyStepRecord:
+        left = max(_MAX_IMAGE_CHARS - self._n_image_chars, 0)
+        record = to_step_record(step, replace(LOOSEST, images=min(LOOSEST.images, left)), notes=notes)
+        self._n_image_chars += n_chars_of_images(record)
+        return record
 
     def _add_note(self, event: SettingChanged | ContextShortened | Notice | ApprovalGiven) -> None:
         note = to_note(event)
@@ -205,29 +227,17 @@ class RunDraft:
                 self._now.waiting = None
             case _:
                 pass
-        last = self._made[-1] if self._made else None
-        if not isinstance(last, ActionStep) or last.step_number < event.step_number:
-            self._new_notes.append(note)
+        if not self._notes.add(note, event.step_number):
             return
-        # News of a step that is over, such as a callback that raised: its record is made anew.
-        self._notes[-1].append(note)
+        # News of a step that is over: its record is made anew.
         record = self._steps[-1].copy()
         add_beside(record, [_to_shown(note)], None)
         cut_beside(record, LOOSEST.chars, LOOSEST.items // 2)
         self._steps[-1] = record
 
-    def _to_notes(self, result: RunResult) -> dict[int, list[NoteRecord]]:
-        """The notes by the place of their step in the result."""
-        left = list(zip(self._made, self._notes, strict=True))
-        placed: dict[int, list[NoteRecord]] = {}
-        for place, step in enumerate(result.steps):
-            for i, (made, notes) in enumerate(left):
-                # A step that was edited since is another object.
-                if type(made) is type(step) and made.step_number == getattr(step, "step_number", None):
-                    placed[place] = notes
-                    del left[i]
-                    break
-        return placed
+
+def _as_it_is(record: RunRecord) -> RunRecord:
+    return record
 
 
 def _to_shown(note: NoteRecord) -> NoteRecord:

@@ -21,11 +21,10 @@ on in memory alone. One thread at a time.
 from __future__ import annotations
 
 import errno
-import json
 import os
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,14 +53,13 @@ from agent_magic.core.steps import RunStep
 from agent_magic.core.version import __version__
 from agent_magic.record.journal_file import JournalFile
 from agent_magic.record.journal_folder import FIRST_LINE, open_folder, own_folder, prune
+from agent_magic.record.journal_lines import encode, tell_earlier, to_start, to_told
 from agent_magic.record.notes import to_note
-from agent_magic.record.redact_form import redact_form
 from agent_magic.record.schema import Json
 
 VERSION = 1
 LARGEST_OUTPUT = 1_000_000
 """About how many bytes of a tool's output, or of an answer, are written whole; see `ValueWriter`."""
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 class Journal:
@@ -91,6 +89,9 @@ class Journal:
         self._begun = self._ended = ""
         """The id of the run that was written last, its beginning and its end."""
         self._are_calls_on_disk = False
+        self._told: dict[str, Json] = {}
+        """What the header of the run says that is about to start."""
+        self._earlier: Sequence[RunResult] = ()
 
     @classmethod
     def open(
@@ -100,6 +101,9 @@ class Journal:
         run_id: str,
         beside: Path | None = None,
         after: Journal | None = None,
+        reason: str | None = None,
+        warnings: Sequence[str] = (),
+        earlier: Sequence[RunResult] = (),
     ) -> Journal:
         """The journal of a run that is about to start; one that cannot be written has a `warning`.
 
@@ -108,8 +112,13 @@ class Journal:
             run_id: Of the run.
             beside: The notebook's folder, for a folder `.agent_magic` in it; None for the person's own.
             after: Of the agent's run before: the same file goes on, if it can.
+            reason: Why this model was chosen.
+            warnings: That stand in the run's header from its beginning.
+            earlier: Runs whose steps the memory has: a file that begins with this run tells of them first.
         """
+        told = to_told(reason, warnings)
         if after is not None and after._can_go_on:
+            after._told, after._earlier = told, earlier
             return after
         folder: Path | None = None
         try:
@@ -117,6 +126,7 @@ class Journal:
             prune(folder)
             file = JournalFile(folder, agent_name, run_id)
             journal = cls(file, agent_name=agent_name)
+            journal._told, journal._earlier = told, earlier
             journal._append(
                 {"version": VERSION, "agent_magic": __version__, "agent": write_text(agent_name)},
                 is_first=True,
@@ -162,7 +172,12 @@ class Journal:
         self._take_memory(memory)
         entries = memory.entries
         places = (place for place in range(len(entries) - 1, -1, -1) if entries[place].step is task)
-        self._write("run_start", {**fields, "n_before": next(places, len(entries))}, memory)
+        if not self._writer.has_kept:
+            for kind, told in tell_earlier(self._earlier, memory, self._writer.tables):
+                self._write(kind, told, memory)
+        fields = {**fields, "n_before": next(places, len(entries)), **self._told}
+        self._write("run_start", fields, memory)
+        self._told, self._earlier = {}, ()
         self._begun = run_id
 
     def _start_step(self, event: StepStarted, memory: AgentMemory) -> None:
@@ -202,10 +217,7 @@ class Journal:
         if self._ended == result.run_id:
             return
         if self._begun != result.run_id:  # Ctrl-C came before its beginning was written
-            names = ("run_id", "agent_name", "model_id")
-            fields: dict[str, Json] = {name: write_text(getattr(result, name)) for name in names}
-            fields["max_steps"] = result.max_steps
-            self._begin_run(result.run_id, fields, result.steps[0], memory)
+            self._begin_run(result.run_id, to_start(result), result.steps[0], memory)
         self._take_memory(memory)
         run = write_run(result, self._writer.tables.steps, self._writer.tables.values)
         self._write("run_end", {"run": run}, memory)
@@ -245,7 +257,7 @@ class Journal:
         """Write a line; False if it does not fit any more."""
         file = self._file
         assert file is not None
-        data = _encode(line)
+        data = encode(line)
         if is_first:
             data = FIRST_LINE + data[1:]
         is_end = line.get("kind") == "run_end"
@@ -258,10 +270,10 @@ class Journal:
                 f"The journal {file.path.name} is full, so the rest of this run is not in it. "
                 "The run goes on; its steps stand in the output."
             )
-            file.append(_encode({"kind": "capped", "at": round(time.time(), 3)}))
+            file.append(encode({"kind": "capped", "at": round(time.time(), 3)}))
         if is_end:  # how it ended is told all the same
             line.pop("rows", None)
-            data = _encode(line)
+            data = encode(line)
             if file.has_room(len(data), is_last=True):
                 file.append(data)
         return False
@@ -277,10 +289,6 @@ class Journal:
             self._is_on = False
             self._file = None
             self.warning = _tell(error, self.path)
-
-
-def _encode(line: dict[str, Json]) -> bytes:
-    return (_ENCODER.encode(redact_form(line)) + "\n").encode("utf-8")
 
 
 def _tell(error: Exception, place: Path | None) -> str:

@@ -6,6 +6,7 @@ It must not write to a disk, nor let a record grow beyond what one may take.
 from __future__ import annotations
 
 import json
+import re
 
 from agent_magic.core.form.part import write_part
 from agent_magic.core.memory import AgentMemory
@@ -19,6 +20,8 @@ MAX_MEMORY_BYTES = 150_000
 """Of `memory` in a record."""
 _LARGEST_OUTPUT = 20_000
 _KEY_BYTES = 200
+# Signs that are no text, or turn it around: what is kept is never drawn, but it stands in a notebook file.
+_UNSEEN = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -35,7 +38,7 @@ def with_memory(
     kept = record.copy()
     part = write_part(memory, result, largest=_LARGEST_OUTPUT)
     if part is not None:
-        text = _ENCODER.encode(redact_form(part))
+        text = _UNSEEN.sub(_escape, _ENCODER.encode(redact_form(part)))
         n_bytes = stored_size(text)
         if n_bytes <= MAX_MEMORY_BYTES:
             if stored_size(record) + n_bytes + _KEY_BYTES > MAX_BYTES:
@@ -45,3 +48,7 @@ def with_memory(
     if journal is not None:
         kept["journal"] = journal
     return kept
+
+
+def _escape(sign: re.Match[str]) -> str:
+    return f"\\u{ord(sign[0]):04x}"

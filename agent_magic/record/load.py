@@ -15,6 +15,7 @@ from agent_magic.record.journal_folder import FOLDER, NAME, SUFFIX, is_in_use, l
 from agent_magic.record.load_journal import JournalContent, read_journal
 from agent_magic.record.load_notebook import read_notebook
 from agent_magic.record.saved import SavedRuns
+from agent_magic.record.shown import put_loaded
 
 MAX_BYTES = 400_000_000
 """Of a file that is read."""
@@ -31,7 +32,7 @@ def load(path: str | os.PathLike[str]) -> SavedRuns:
             then its newest journal.
 
     Returns:
-        `agent.memory = saved.memory` lets an agent go on; `saved.warnings` tells what is missing.
+        `agent.take_up(saved)` lets an agent go on; `saved.warnings` tells what is missing.
 
     Raises:
         OptionError: There is no such file, or it holds no runs that this version reads.
@@ -62,6 +63,8 @@ def _load_newest(folder: Path) -> SavedRuns:
 
 def _to_saved(content: JournalContent, file: Path) -> SavedRuns:
     last = content.runs[-1] if content.runs else None
+    for run, beside, memory in zip(content.runs, content.beside, content.memories, strict=True):
+        put_loaded(run, beside, memory)
     return SavedRuns(
         source=file.name,
         runs=tuple(content.runs),

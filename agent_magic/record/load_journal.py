@@ -18,8 +18,12 @@ from agent_magic.core.form.message import (
     need_text,
     read_call,
     read_count,
+    read_each,
+    read_flag,
+    read_line,
     read_message,
     read_moment,
+    read_name,
     read_part,
 )
 from agent_magic.core.form.run import read_run
@@ -33,7 +37,8 @@ from agent_magic.core.steps import (
 from agent_magic.core.values import Value, safe_repr
 from agent_magic.record.journal import VERSION
 from agent_magic.record.rebuild import Rebuilt, rebuild
-from agent_magic.record.schema import Json
+from agent_magic.record.schema import Json, NoteRecord
+from agent_magic.record.shown import Beside
 from agent_magic.record.unfinished import (
     CAPPED,
     GOES_ON,
@@ -57,6 +62,10 @@ class JournalContent:
     runs: list[RunResult] = field(default_factory=list[RunResult])
     memory: AgentMemory | None = None
     """Of the last run."""
+    memories: list[AgentMemory] = field(default_factory=list[AgentMemory])
+    """Of each run."""
+    beside: list[Beside] = field(default_factory=list[Beside])
+    """Of each run."""
     warnings: list[str] = field(default_factory=list[str])
 
 
@@ -161,11 +170,10 @@ class _Reader:
         run = self._runs[-1]
         run.end = max(run.end, at)
         match kind:
-            case "step_start":
-                number = read_count(form, "step_number")
-                run.step = Unfinished(step_number=number, start=at, is_plan=form.get("step_kind") == "plan")
-            case "step_end":
-                run.step = None
+            case "step_start" | "step_end":
+                _turn(run, form, at, kind)
+            case "note" | "change":
+                _take_note(run, form)
             case "run_end":
                 outcome = form.get("run")
                 if type(outcome) is not dict:
@@ -203,6 +211,8 @@ class _Reader:
             start=at,
             end=at,
             part=len(self._parts) - 1,
+            reason=read_name(form, "why"),
+            warnings=read_each(form, "warnings", read_line),
         )
 
     # -- the whole ---------------------------------------------------------------------------
@@ -231,6 +241,8 @@ class _Reader:
                 self._to_result(run, rebuilt[run.part], n_after, content, is_in_use=is_in_use)
             )
             content.memory = rebuilt[run.part].memory
+            content.memories.append(rebuilt[run.part].memory)
+            content.beside.append(run.to_beside(content.runs[-1].steps))
         return content
 
     def _to_result(
@@ -267,6 +279,27 @@ class _Reader:
     def _warn(self, text: str) -> None:
         if len(self._warnings) < _MAX_WARNINGS and text not in self._warnings:
             self._warnings.append(text)
+
+
+def _turn(run: WrittenRun, form: Json, at: float, kind: str) -> None:
+    """A step begins or ends."""
+    if kind == "step_start":
+        number = read_count(form, "step_number")
+        run.step = Unfinished(step_number=number, start=at, is_plan=form.get("step_kind") == "plan")
+        return
+    if run.step is not None:
+        run.notes.end_step(run.step.step_number, is_plan=run.step.is_plan)
+    run.step = None
+
+
+def _take_note(run: WrittenRun, form: Json) -> None:
+    """News beside a step; an edit after the end has no text."""
+    if "text" not in form:
+        return
+    note = NoteRecord(text=need_text(form, "text"))
+    if read_flag(form, "is_warning"):
+        note["is_warning"] = True
+    run.notes.add(note, read_count(form, "step_number"))
 
 
 def _refuse_constant(constant: str) -> NoReturn:

@@ -23,6 +23,7 @@ from agent_magic.record.load_journal import JournalContent
 from agent_magic.record.rebuild import rebuild
 from agent_magic.record.saved import SavedRuns
 from agent_magic.record.schema import RUN_MIME, VERSION, Json
+from agent_magic.record.shown import beside_in, put_loaded
 
 FindJournal = Callable[[str], JournalContent | None]
 """Reads the journal of a name, None if there is none such."""
@@ -61,6 +62,7 @@ class _Loading:
         self._warnings = warnings
         self._results: list[RunResult] = []
         self._chains: dict[str, _Chain] = {}
+        self._records: dict[str, Mapping[str, Json]] = {}
 
     def add(self, record: Mapping[str, Json]) -> None:
         """Take one run in."""
@@ -68,6 +70,7 @@ class _Loading:
         if type(run_id) is not str or type(agent_name) is not str:
             self._warnings.append(f"A record in {self._name} names no run and no agent, and was left out.")
             return
+        self._records[run_id] = record
         chain = self._chains.setdefault(agent_name, _Chain())
         if run_id in chain.results:  # its memory came with a journal
             self._results.append(chain.results[run_id])
@@ -103,6 +106,9 @@ class _Loading:
         for agent_name, chain in self._chains.items():
             if chain.record is not None:
                 memories[agent_name], results = _build(chain.record, results, agent_name, self._warnings)
+        for result in results:
+            beside = beside_in(self._records.get(result.run_id, {}), result)
+            put_loaded(result, beside, memories.get(result.agent_name))
         return SavedRuns(
             source=self._name,
             runs=tuple(results),

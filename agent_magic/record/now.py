@@ -111,9 +111,7 @@ class Now:
             record["reasoning"] = reasoning
         if self._writing:
             record["writing"] = [
-                WritingRecord(
-                    name=clean_text(self._names[place], _NAME_CHARS), arguments=written.to_text()
-                )
+                WritingRecord(name=clean_text(self._names[place], _NAME_CHARS), arguments=written.to_text())
                 for place, written in sorted(self._writing.items())
             ]
         if self._calls:
@@ -161,4 +159,3 @@ def _with_verdict(item: AskedItemRecord, event: ApprovalGiven) -> AskedItemRecor
     decided = item.copy()
     decided["verdict"] = event.verdict
     return decided
-

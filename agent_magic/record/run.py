@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar, cast
 
 from agent_magic.core.form.value import RecordedValue
@@ -38,11 +39,15 @@ from agent_magic.record.step import (
     to_usage,
     to_whole_step,
 )
+from agent_magic.record.thumbnails import keep_images, show_images
 
 MAX_BYTES = 400_000
 """The most that a record takes in a notebook file."""
 _LIMITS = (
     LOOSEST,
+    replace(LOOSEST, images=100_000),
+    replace(LOOSEST, images=40_000),
+    replace(LOOSEST, images=0),
     Limits(chars=4_000),
     Limits(chars=2_000),
     Limits(chars=1_000),
@@ -100,9 +105,7 @@ def to_record(
         "usage": to_usage(result.usage),
         "answer": redact_plain(_to_answer(result.value, result.status)),
         "error": redact_plain(to_error(result.error)) if result.error else None,
-        "steps": [
-            _to_whole(step, notes.get(i, ()), laid_on.get(i)) for i, step in _ends(made, LOOSEST.steps)
-        ],
+        "steps": _to_whole_steps(_ends(made, LOOSEST.steps), notes, laid_on),
         **_to_extras(result, next((laid_on.get(i) for i, s in enumerate(result.steps) if s is task), None)),
     }
     return _fit(cast("RunRecord", whole), len(made))
@@ -202,6 +205,20 @@ def _cut_any_step(step: AnyStepRecord, limits: Limits) -> AnyStepRecord:
     return cut_plan(step, limits) if "plan" in step else cut_step(step, limits)
 
 
+def _to_whole_steps(
+    steps: Sequence[tuple[int, ActionStep | PlanningStep]],
+    notes: Mapping[int, Sequence[NoteRecord]],
+    laid_on: Mapping[int, LaidOnRecord | None],
+) -> list[AnyStepRecord]:
+    records = [_to_whole(step, notes.get(i, ()), laid_on.get(i)) for i, step in steps]
+    left = LOOSEST.images
+    # As far as there is room for their images: a run is best understood from its end.
+    for record, (_, step) in zip(reversed(records), reversed(steps), strict=True):
+        if "plan" not in record and isinstance(step, ActionStep):
+            left -= show_images(record, step, left)
+    return records
+
+
 def _to_whole(
     step: ActionStep | PlanningStep, notes: Sequence[NoteRecord], laid_on: LaidOnRecord | None
 ) -> AnyStepRecord:
@@ -243,7 +260,8 @@ def _fit(whole: RunRecord, n_made: int, max_bytes: int = MAX_BYTES) -> RunRecord
     record = whole
     for limits in _LIMITS:
         record = cut_head(whole, limits)
-        record["steps"] = [_cut_any_step(step, limits) for step in _ends(whole["steps"], limits.steps)]
+        steps = [_cut_any_step(step, limits) for step in _ends(whole["steps"], limits.steps)]
+        record["steps"] = keep_images(steps, limits.images)
         record["steps_left_out"] = n_made - len(record["steps"])
         if stored_size(record) <= max_bytes:
             break

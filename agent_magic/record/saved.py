@@ -13,6 +13,8 @@ from agent_magic.core.errors import OptionError
 from agent_magic.core.memory import AgentMemory
 from agent_magic.core.result import RunResult
 from agent_magic.core.text import first_line, to_display
+from agent_magic.record.schema import RunRecord
+from agent_magic.record.shown import record_of
 
 _SHOWN_RUNS = 20
 
@@ -23,7 +25,7 @@ class SavedRuns:
 
     ```python
     saved = agent_magic.load("analysis.ipynb")
-    analyst.memory = saved.memory
+    analyst.take_up(saved)
     ```
     """
 
@@ -35,6 +37,11 @@ class SavedRuns:
     """The newest memory of each agent, by its name."""
     warnings: Sequence[str] = ()
     """What is missing or could not be read, a text each."""
+
+    @property
+    def records(self) -> list[RunRecord]:
+        """The record of each run, as its cell showed it and with what counts now: to draw it from."""
+        return [record_of(run) for run in self.runs]
 
     @property
     def agents(self) -> list[str]:

@@ -63,6 +63,8 @@ class CallRecord(TypedDict):
     duration_s: NotRequired[float]
     output: NotRequired[ValueRecord]
     """What was returned, if not None; `preview` only where there is no observation."""
+    images: NotRequired[list[str]]
+    """Those that came with the observation: each a `data:` URL, small, or words such as `image 1200 × 800`."""
 
 
 class NoteRecord(TypedDict):

@@ -25,6 +25,7 @@ from agent_magic.record.schema import (
     UsageRecord,
     ValueRecord,
 )
+from agent_magic.record.thumbnails import say_images, show_images
 
 MAX_CALLS = 50
 """The most calls of a step that a record holds."""
@@ -44,9 +45,11 @@ class Limits:
     steps: int = 600
     items: int = MAX_CALLS
     """Calls in a step, and changed names; a call has a fifth as many notes."""
+    images: int = 0
+    """Characters of all images together, of a step or of a run; what is beyond stands in words."""
 
 
-LOOSEST = Limits(chars=8_000)
+LOOSEST = Limits(chars=8_000, images=200_000)
 """What a record holds of an ordinary run."""
 
 
@@ -58,13 +61,15 @@ def to_step_record(
     laid_on: LaidOnRecord | None = None,
 ) -> StepRecord:
     """A step as plain JSON: no secrets, every text cut."""
-    return cut_step(to_whole_step(step, notes=notes, laid_on=laid_on), limits)
+    whole = to_whole_step(step, notes=notes, laid_on=laid_on)
+    show_images(whole, step, limits.images)
+    return cut_step(whole, limits)
 
 
 def to_whole_step(
     step: ActionStep, *, notes: Sequence[NoteRecord] = (), laid_on: LaidOnRecord | None = None
 ) -> StepRecord:
-    """A step as plain JSON without secrets, its texts prepared for `cut_step` but not cut."""
+    """A step as plain JSON without secrets, its texts prepared for `cut_step` but not cut; images in words."""
     record = StepRecord(step_number=step.step_number, duration_s=to_seconds(step.timing.duration_s))
     if thought := step.model_output[: step.calls_start].strip():
         record["thought"] = thought
@@ -155,6 +160,8 @@ def _to_call(result: ToolResult) -> CallRecord:
         record["notes"] = list(result.notes)
     if result.printed:
         record["printed"] = result.printed.strip("\n")
+    if result.images:
+        record["images"] = say_images(result.images)
     if result.bound_to:
         record["bound_to"] = result.bound_to
     if result.timing:

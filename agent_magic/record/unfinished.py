@@ -6,7 +6,7 @@ It must not say that a call was made or not where that is not known.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -27,6 +27,8 @@ from agent_magic.core.steps import (
 from agent_magic.core.values import Value
 from agent_magic.record.rebuild import Rebuilt
 from agent_magic.record.schema import Json
+from agent_magic.record.shown import Beside
+from agent_magic.record.step_notes import StepNotes
 
 KERNEL_ENDED = "The kernel ended during this run."
 GOES_ON = "This run had not ended yet when its journal was read."
@@ -139,6 +141,16 @@ class WrittenRun:
     step: Unfinished | None = None
     outcome: Json | None = None
     is_capped: bool = False
+    reason: str | None = None
+    """Why its model was chosen."""
+    warnings: Sequence[str] = ()
+    """Of its header, from its beginning."""
+    notes: StepNotes = field(default_factory=StepNotes)
+
+    def to_beside(self, steps: Sequence[RunStep]) -> Beside:
+        """What stood beside the run in its cell; `steps` are those of its result."""
+        warnings = [*self.warnings, *self.notes.end()]
+        return Beside(reason=self.reason, warnings=warnings, notes=self.notes.to_places(steps))
 
 
 def steps_of(run: WrittenRun, rebuilt: Rebuilt, n_after: int | None) -> list[RunStep]:

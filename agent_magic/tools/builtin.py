@@ -133,6 +133,8 @@ def make_peek(state: AgentState, most_chars: int = MOST_CHARS) -> Tool:
 
 
 def _unknown_name(name: str, state: AgentState) -> str:
+    if state.is_lost(name):
+        return f"peek: {to_short(name)} is gone: the kernel that held it has ended. If it is needed, make the call again that gave it."
     near = state.nearest(name)
     names = near or state.open_names()[:_MOST_NAMES]
     if not names:

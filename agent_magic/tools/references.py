@@ -110,6 +110,14 @@ class Reader:
                 )
             )
             return
+        if state and state.is_lost(name):
+            self.flaws.append(
+                Flaw(
+                    text=f"argument {where!r} is {to_short(text)}; that value is gone: the kernel that held it has ended",
+                    advice=f"If a call gave {name}, make it again; else do without it.",
+                )
+            )
+            return
         near = [other for other in state.nearest(name) if place.accepts(state.lookup(other))] if state else []
         self.flaws.append(
             Flaw(

@@ -33,11 +33,15 @@ DrawnSteps = dict[tuple[int, bool], tuple[AnyStepRecord, str]]
 """HTML of finished steps, kept by whoever draws one run again and again. Starts empty."""
 
 
-def to_bundle(record: RunRecord, *, quiet: bool = False) -> dict[str, Json]:
-    """The four forms of a run by MIME type; in a notebook file they take under 800 kB together."""
+def to_bundle(record: RunRecord, *, quiet: bool = False, kept: RunRecord | None = None) -> dict[str, Json]:
+    """The four forms of a run by MIME type; in a notebook file they take under 800 kB together.
+
+    Args:
+        kept: The record that is saved, with what only loading it needs; the other forms have no use for that.
+    """
     details = _BRIEF_DETAILS if len(record["steps"]) > _BRIEF_FROM else DETAILS
     return {
-        RUN_MIME: record,
+        RUN_MIME: kept or record,
         "text/html": fit(lambda detail: to_html(record, quiet=quiet, detail=detail), details, MAX_HTML_BYTES),
         "text/markdown": fit(
             lambda detail: to_markdown(record, quiet=quiet, detail=detail), details, MAX_TEXT_BYTES

@@ -1,7 +1,8 @@
 """The few HTML elements that runs and cards are made of, with their looks.
 
 It must not let a text through unescaped: every text goes through `escape`, and no attribute is
-made from data. What is named `body` or `title` is HTML already.
+made from data but the URL of an image that our own encoder wrote. What is named `body` or `title`
+is HTML already.
 
 Colours come from the page's `--jp-*` variables; what stands behind them for other pages is either
 half transparent or of a middle tone, so that it is readable on white and on black.
@@ -12,6 +13,7 @@ from __future__ import annotations
 import html
 
 from agent_magic.core.text import to_display
+from agent_magic.record.thumbnails import is_shown
 from agent_magic.view import words
 
 GREEN = "var(--jp-success-color1,#388e3c)"
@@ -83,6 +85,14 @@ def heading(name: str, chip: str, rest: str) -> str:
     """A name in bold, a chip that is HTML already, the rest in grey."""
     parts = [span("font-weight:600;font-size:14px", name), chip, span(f"color:{GREY}", rest)]
     return wrap("div", "", " ".join(filter(None, parts)))
+
+
+def picture(url: str, instead: str) -> str:
+    """An image that a record holds; words if it is none."""
+    if not is_shown(url):
+        return label(instead)
+    style = "display:block;max-width:100%;height:auto;margin:4px 0 8px"
+    return f'<img src="{url}" alt="{escape(instead)}" style="{style}">'
 
 
 def prose(text: str) -> str:

@@ -28,7 +28,8 @@ from agent_magic.view.protocol import (
 MAX_SNAPSHOT_BYTES = 380_000
 _TEXTS: tuple[TextField, ...] = ("thought", "plan", "reasoning")
 _TOTALS = ("n_steps", "duration_s", "usage")
-_APART = frozenset({"steps", "steps_left_out", "now", *_TOTALS})
+_FOR_LOADING = frozenset({"memory", "journal"})
+_APART = frozenset({"steps", "steps_left_out", "now", *_TOTALS, *_FOR_LOADING})
 """What has messages of its own."""
 
 
@@ -81,7 +82,7 @@ class Feed:
         messages: list[Message] = []
         if settings is not None and settings != self._settings:
             messages.append(SettingsMessage(v=VERSION, n=0, kind="settings", settings=settings))
-        head = {key: value for key, value in record.items() if key not in ("steps", "now")}
+        head = {key: value for key, value in record.items() if key not in _NOT_AT_END}
         messages.append(EndMessage(v=VERSION, n=0, kind="end", head=head))
         return self._number(messages)
 
@@ -89,8 +90,9 @@ class Feed:
         self, record: RunRecord, settings: SettingsRecord | None, *, step: int | None = None
     ) -> Snapshot:
         """The run as it stands at the last message, small enough to be drawn from at once."""
+        shown = cast("RunRecord", {key: value for key, value in record.items() if key not in _FOR_LOADING})
         return Snapshot(
-            v=VERSION, n=self.n, run=fit_record(record, MAX_SNAPSHOT_BYTES), settings=settings, step=step
+            v=VERSION, n=self.n, run=fit_record(shown, MAX_SNAPSHOT_BYTES), settings=settings, step=step
         )
 
     def _take_now(self, now: NowRecord | None) -> list[Message]:
@@ -128,6 +130,7 @@ class Feed:
         return messages
 
 
+_NOT_AT_END = frozenset({"steps", "now", *_FOR_LOADING})
 _GROWING = frozenset({*_TEXTS, "writing"})
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from agent_magic.view.words import Detail
+from agent_magic.view.words import FULL, Detail
 
 DETAILS = (
+    FULL,
+    Detail(image_chars=15_000),
     Detail(),
     Detail(chars=4_000),
     Detail(chars=1_500),

@@ -41,9 +41,7 @@ from agent_magic.view.html_step import (
     step_html,
     titles_html,
 )
-from agent_magic.view.words import Detail
-
-FULL = Detail()
+from agent_magic.view.words import FULL, Detail
 
 _NEWEST_CHARS = 1_500
 """Of what the model is writing: the whole goes over the wire at each drawing."""

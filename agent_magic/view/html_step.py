@@ -16,6 +16,7 @@ from agent_magic.record.schema import (
     PlanRecord,
     StepRecord,
 )
+from agent_magic.record.thumbnails import to_words
 from agent_magic.view import titles, words
 from agent_magic.view.elements import (
     AMBER,
@@ -33,15 +34,14 @@ from agent_magic.view.elements import (
     indent,
     label,
     panel,
+    picture,
     span,
     table,
     warning,
     wrap,
 )
 from agent_magic.view.titles import Title
-from agent_magic.view.words import Detail
-
-FULL = Detail()
+from agent_magic.view.words import FULL, Detail
 
 # Said on the element itself: Lab lets every `code` wrap, whatever its cell says.
 NAME = f"{CODE};white-space:nowrap"
@@ -164,6 +164,10 @@ def _call(call: CallRecord, detail: Detail) -> str:
         parts.append(label("Observation") + block(observation, detail.chars))
     if preview := call.get("output", {}).get("preview"):
         parts.append(label("Output") + block(preview, detail.chars))
+    parts += [
+        picture(image, to_words(image)) if len(image) <= detail.image_chars else label(to_words(image))
+        for image in call.get("images", [])
+    ]
     if "bound_to" in call:
         bound = f"{span(LABEL, 'Kept as')} {code(call['bound_to'])} {span(LABEL, titles.value_words(call))}"
         parts.append(wrap("div", "", bound))

@@ -17,11 +17,11 @@ from agent_magic.record.schema import (
     RunRecord,
     StepRecord,
 )
+from agent_magic.record.thumbnails import to_words
 from agent_magic.view import titles, words
 from agent_magic.view.titles import Title
-from agent_magic.view.words import Detail
+from agent_magic.view.words import FULL, Detail
 
-FULL = Detail()
 _TICKS = re.compile("`+")
 
 
@@ -163,6 +163,8 @@ def _call(call: CallRecord, detail: Detail) -> list[str]:
         parts += ["*Observation*", fence(words.cut(observation, detail.chars))]
     if preview := call.get("output", {}).get("preview"):
         parts += ["*Output*", fence(words.cut(preview, detail.chars))]
+    # No line begins with a span, see `_notes`.
+    parts += [f"- {span(to_words(image))}" for image in call.get("images", [])]
     if "bound_to" in call:
         parts.append(f"Kept as {span(call['bound_to'])} {span(titles.value_words(call))}")
     return parts

@@ -19,10 +19,10 @@ from agent_magic.record.schema import (
     RunRecord,
     StepRecord,
 )
+from agent_magic.record.thumbnails import to_words
 from agent_magic.view import titles, words
-from agent_magic.view.words import Detail
+from agent_magic.view.words import FULL, Detail
 
-FULL = Detail()
 _INDENT = "    "
 
 
@@ -151,6 +151,7 @@ def _call(call: CallRecord, detail: Detail) -> list[str]:
         lines += [f"{_INDENT}observation", *_inner(words.cut(observation, detail.chars))]
     if preview := call.get("output", {}).get("preview"):
         lines += [f"{_INDENT}output", *_inner(words.cut(preview, detail.chars))]
+    lines += [f"{_INDENT}{words.one_line(to_words(image))}" for image in call.get("images", [])]
     if "bound_to" in call:
         lines.append(f"{_INDENT}kept as {words.one_line(call['bound_to'])}: {titles.value_words(call)}")
     return lines

@@ -11,8 +11,7 @@ from agent_magic.core.result import RunResult
 from agent_magic.core.settings import AgentSettings
 from agent_magic.core.steps import ActionStep, MemoryStep, PlanningStep
 from agent_magic.core.values import Value, safe_repr
-from agent_magic.record.run import to_record
-from agent_magic.record.schema import LaidOnRecord
+from agent_magic.record.shown import beside_of, record_of
 from agent_magic.view import host
 from agent_magic.view.agent_widget import AgentWidget
 from agent_magic.view.control import BOARD
@@ -64,14 +63,16 @@ def _agent_widget(agent: Value) -> AgentWidget:
 
 def _run_widget(result: RunResult, step: int | None) -> RunWidget:
     steered = BOARD.find(result.run_id)
-    laid_on: dict[int, LaidOnRecord | None] = {}
+    record = record_of(result)
     if steered is not None:
+        beside = beside_of(result)
         result, laid_on = steered.as_it_counts(result)
+        record = beside.to_record(result, laid_on)
     numbers = [made.step_number for made in result.steps if isinstance(made, ActionStep | PlanningStep)]
     if step is not None and step not in numbers:
         raise OptionError(_no_step(step, numbers))
     settings = steered.settings if steered is not None else None
-    snapshot = Feed().to_snapshot(to_record(result, laid_on=laid_on), settings, step=step)
+    snapshot = Feed().to_snapshot(record, settings, step=step)
     notebook = host.current()
     made = RunWidget(
         snapshot,

@@ -50,6 +50,12 @@ class Detail:
     """Titles and first characters only."""
     max_steps: int | None = None
     """The first third and the last two of so many steps, or messages."""
+    image_chars: int = 0
+    """Images whose URLs are longer stand in words."""
+
+
+FULL = Detail(image_chars=100_000)
+"""All that a record has."""
 
 
 def status_words(record: RunRecord) -> str:

@@ -31,7 +31,8 @@ export interface IBridge {
   /**
    * Ask the kernel behind a view; the reply is untrusted.
    *
-   * @throws Error - No kernel is open, or it did not answer within 5 s; the text can be shown.
+   * @throws Error - No kernel is open (its name is `NoKernel` then), or it did not answer within 5 s; the
+   * text can be shown.
    */
   request(content: Request, origin: IOrigin): Promise<Reply>;
   /**
@@ -40,6 +41,11 @@ export interface IBridge {
    * @returns Ends it; whoever calls `watch` calls this.
    */
   watch(node: Node, changed: (isUp: boolean) => void): () => void;
+}
+
+/** Told by its name: whoever catches it may have been bundled apart from here. */
+class NoKernel extends Error {
+  override readonly name = 'NoKernel';
 }
 
 interface IPanel {
@@ -71,7 +77,7 @@ class Bridge implements IBridge {
     const kernels = this._kernelsOf(content, origin);
     const [first, ...others] = kernels;
     if (first === undefined) {
-      throw new Error('No kernel runs for this view. Start the kernel of its notebook, then try again.');
+      throw new NoKernel('No kernel runs for this view. Start the kernel of its notebook, then try again.');
     }
     if (others.length === 0) {
       return ask(first, content);

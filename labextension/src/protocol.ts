@@ -51,7 +51,7 @@ export interface CallRecord {
   bound_to?: string;
   duration_s?: number;
   output?: ValueRecord;
-  /** `data:` URLs of PNG, JPEG, GIF or WebP in base64. */
+  /** Each a `data:` URL of PNG, JPEG, GIF or WebP in base64, or words such as `image 1200 × 800`. */
   images?: string[];
 }
 

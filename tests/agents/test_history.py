@@ -71,7 +71,7 @@ def test_overlapping_runs_in_threads_with_edits_are_joined_whole_and_stay_rebuil
     assert tasks == [result.task for result in agent.runs]
     assert len(agent.memory.steps) == sum(len(result.steps) for result in agent.runs)
     for result in agent.runs:
-        memory = agent._history.memory_of(result.run_id)
+        memory = agent.memory_of(result.run_id)
         own = [request for request in memory.requests if request.run_id == result.run_id]
         assert len(own) == len(result.actions)
         assert all(memory.is_rebuilt_exactly(request) for request in own)

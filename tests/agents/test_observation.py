@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from inline_snapshot import snapshot
+from matplotlib.figure import Figure
 from PIL import Image
 
 from agent_magic.agents.observation import observation_budget
@@ -143,3 +144,70 @@ def test_picture_is_shown_beside_its_description() -> None:
         [(True, "draw_1")],
     )
     assert observe_whole({"image": 1}, "draw", AgentState(), 8_000).images == ()
+
+
+def _figure() -> Any:
+    drawn = Figure(figsize=(2, 1), dpi=50)
+    drawn.subplots().plot([1, 2, 3])
+    return drawn
+
+
+def test_picture_is_shown_itself() -> None:
+    image = Image.new("RGB", (4, 3))
+    (part,) = observe_whole(image, "draw", AgentState(), 8_000).images
+    assert (part.image, part.name) == (image, "draw_1")
+
+
+@pytest.mark.parametrize(
+    ("output", "size"), [(_figure(), (100, 50)), (np.zeros((5, 4, 3), dtype="uint8"), (4, 5))]
+)
+def test_figure_and_array_are_shown_as_they_look(output: Any, size: tuple[int, int]) -> None:
+    seen = observe_whole(output, "draw", AgentState(), 8_000)
+    assert [(part.image.size, part.name) for part in seen.images] == [(size, "draw_1")]
+    assert seen.bound_to == "draw_1"
+
+
+class _Unwilling:
+    def savefig(self, file: Any, **options: str) -> None:
+        raise RuntimeError(options)
+
+
+class _FarAway:
+    """Does something for each name that it is asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        self.asked.append(name)
+        raise AttributeError(name)
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        _Unwilling(),
+        Figure(figsize=(1_000, 1_000), dpi=100),
+        np.zeros((0, 4, 3), dtype="uint8"),
+        np.zeros((5, 4, 3)),
+        object(),
+    ],
+    ids=["raises", "huge", "empty", "floats", "object"],
+)
+def test_what_cannot_be_drawn_is_told_without_an_image(output: Any) -> None:
+    seen = observe_whole(output, "draw", AgentState(), 8_000)
+    assert seen.images == ()
+    assert seen.bound_to == "draw_1"
+
+
+def test_object_is_not_asked_whether_it_is_a_picture() -> None:
+    output = _FarAway()
+    observe_whole(output, "draw", AgentState(), 8_000)
+    assert {"savefig", "__array_interface__"} & set(output.asked) == set()
+
+
+def test_array_of_very_many_pixels_is_shown_small() -> None:
+    (part,) = observe_whole(
+        np.broadcast_to(np.zeros(3, dtype="uint8"), (60_000, 60_000, 3)), "draw", AgentState(), 8_000
+    ).images
+    assert max(part.image.size) <= 1_568

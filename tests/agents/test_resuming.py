@@ -349,7 +349,7 @@ def test_overlapping_runs_keep_memory_views_and_requests_apart_and_are_joined_wh
     assert edited.observations == "33"
     assert_valid(agent.memory)
     for result in (first, second):
-        memory = agent._history.memory_of(result.run_id)
+        memory = agent.memory_of(result.run_id)
         own = [request for request in memory.requests if request.run_id == result.run_id]
         assert len(own) == 3
         assert all(memory.is_rebuilt_exactly(request) for request in own)
@@ -394,7 +394,7 @@ def test_memory_of_a_run_that_goes_on_is_its_own() -> None:
     agent.model = ScriptedModel([final(2)])
     second_events = agent.stream("Second.", reset=False)
     next(second_events)
-    memory = agent._history.memory_of(started.run_id)
+    memory = agent.memory_of(started.run_id)
     assert [request.run_id for request in memory.requests] == [started.run_id]
     assert _ended(first_events).value == 1
     assert _ended(second_events).value == 2

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lab import SHOTS, Lab, find_fault, serve_lab, start_browser
@@ -52,28 +54,39 @@ def _browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def old_lab(
-    _browser: Browser, lab_folder: Path, tmp_path: Path, request: pytest.FixtureRequest
-) -> Iterator[Callable[[], Lab]]:
-    """Opens a page in the oldest JupyterLab and ipykernel that are supported.
+def serve(
+    _browser: Browser, lab_folder: Path, request: pytest.FixtureRequest
+) -> Iterator[Callable[..., Lab]]:
+    """Opens a page in a JupyterLab of its own, started as `serve_lab` is told."""
+    with contextlib.ExitStack() as stack:
+
+        def open_page(**options: Any) -> Lab:
+            address = stack.enter_context(serve_lab(lab_folder, **options))
+            page = stack.enter_context(_picture_at_end(_browser, request.node.name))
+            return Lab(page, address, options.get("app", "jupyterlab"))
+
+        yield open_page
+
+
+@pytest.fixture
+def old_lab(serve: Callable[..., Lab]) -> Callable[..., Lab]:
+    """Opens a page in the oldest JupyterLab, or Notebook, and ipykernel that are supported.
 
     They are in an environment of their own; without it the test is skipped, in CI it fails.
     """
-    with contextlib.ExitStack() as stack:
 
-        def open_old() -> Lab:
-            if not OLD.is_file():
-                reason = f"no second environment: see `.ci/run` for how {OLD.parent.parent.name} is made"
-                if os.environ.get("CI") == "true":
-                    pytest.fail(reason)
-                pytest.skip(reason)
-            address = stack.enter_context(
-                serve_lab(lab_folder, extensions={"agent-magic": EXTENSION}, python=str(OLD))
+    def open_old(app: str = "jupyterlab") -> Lab:
+        asked = [OLD, "-c", f"import {app}"]
+        if not OLD.is_file() or subprocess.run(asked, capture_output=True, check=False).returncode:
+            reason = (
+                f"no second environment with {app}: see `.ci/run` for how {OLD.parent.parent.name} is made"
             )
-            page = stack.enter_context(_picture_at_end(_browser, request.node.name))
-            return Lab(page, address)
+            if os.environ.get("CI") == "true":
+                pytest.fail(reason)
+            pytest.skip(reason)
+        return serve(extensions={"agent-magic": EXTENSION}, python=str(OLD), app=app)
 
-        yield open_old
+    return open_old
 
 
 @pytest.fixture

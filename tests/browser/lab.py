@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +94,8 @@ def serve_lab(
     extensions: Mapping[str, Path] | None = None,
     python: str = sys.executable,
     app: str = "jupyterlab",
+    flags: Sequence[str] = (),
+    env: Mapping[str, str] | None = None,
 ) -> Iterator[str]:
     """Start `jupyter lab` on `folder`, with settings of its own; gives its address.
 
@@ -102,6 +104,8 @@ def serve_lab(
         extensions: Built extensions by name; they go before installed ones of that name.
         python: Of the environment whose JupyterLab is served.
         app: `jupyterlab`, or `notebook` for Notebook 7.
+        flags: More of the server's.
+        env: The environment of the server; else that of the tests.
     """
     home = Path(tempfile.mkdtemp(prefix="lab-"))
     for name, built in (extensions or {}).items():
@@ -113,7 +117,7 @@ def serve_lab(
         file.write_text(json.dumps(setting), encoding="utf-8")
     port = _free_port()
     env = {
-        **os.environ,
+        **(os.environ if env is None else env),
         "JUPYTER_CONFIG_DIR": str(home / "config"),
         "JUPYTER_DATA_DIR": str(home / "data"),
         "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
@@ -127,6 +131,7 @@ def serve_lab(
         app,
         *SERVER_FLAGS,
         *(flag.format(extensions=home / "extensions") for flag in APP_FLAGS[app]),
+        *flags,
         f"--port={port}",
         f"--ServerApp.root_dir={folder}",
     ]
@@ -176,7 +181,7 @@ class Lab:
 
     def __init__(self, page: Page, address: str, app: str = "jupyterlab") -> None:
         self.page = page
-        self._pages = f"{address}/{PAGES[app]}"
+        self._address, self._app = address, app
         self.complaints: list[str] = []
         """Errors of the page and of its console."""
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
@@ -184,7 +189,7 @@ class Lab:
 
     def open(self, notebook: str, *, wait_for_kernel: bool = True) -> None:
         """Open a notebook of the served folder and wait until it can be used."""
-        self.page.goto(f"{self._pages}/{notebook}?reset", wait_until="domcontentloaded")
+        self.page.goto(f"{self._address}/{PAGES[self._app]}/{notebook}?reset", wait_until="domcontentloaded")
         self.page.wait_for_function(f"window.jupyterapp && {CURRENT} && {CURRENT}.content", timeout=60_000)
         self._settle(f"{CURRENT}.context.ready")
         self.page.wait_for_selector(".jp-NotebookPanel .jp-Cell", timeout=60_000)
@@ -214,10 +219,13 @@ class Lab:
         )
 
     def wait_for_end(self, cell: int, timeout_s: float = 60) -> None:
-        """Wait until the cell has run and the kernel rests."""
+        """Wait until the cell has run, all its outputs have come, and the kernel rests."""
+        # The kernel's status alone tells little: it is idle after each request on the control channel.
         self.page.wait_for_function(
-            f"""cell => {{ const model = {CURRENT}.content.widgets[cell].model;
-                return model.executionCount !== null && model.executionState !== 'running' &&
+            f"""cell => {{ const {{ model, outputArea }} = {CURRENT}.content.widgets[cell];
+                const future = outputArea.future ?? {{ isOver: true }};
+                future.isOver ??= void future.done.finally(() => {{ future.isOver = true }}) ?? false;
+                return model.executionCount !== null && model.executionState !== 'running' && future.isOver &&
                     {CURRENT}.sessionContext.session.kernel.status === 'idle' }}""",
             arg=cell,
             timeout=timeout_s * 1000,
@@ -246,6 +254,14 @@ class Lab:
     def save(self) -> None:
         """Save the notebook to its file."""
         self.command("docmanager:save")
+
+    def restart_kernel(self) -> None:
+        """Restart the kernel, without a question."""
+        self._settle(f"{CURRENT}.sessionContext.session.kernel.restart()")
+
+    def beside(self) -> Lab:
+        """One more page of the same browser; it goes when this one does."""
+        return Lab(self.page.context.new_page(), self._address, self._app)
 
     def shut_down_kernel(self) -> None:
         """End the kernel; the page stays."""

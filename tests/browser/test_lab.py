@@ -8,11 +8,11 @@ import nbformat
 import pytest
 from lab import SHOTS, write_notebook
 from playwright.sync_api import expect
+from views import RECORD, row_of, toggle_of
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("live_view")]
 
 ROOT = Path(__file__).resolve().parents[2]
-RECORD = "application/vnd.agent-magic.run.v1+json"
 SETUP = """\
 %load_ext agent_magic
 from agent_magic import ScriptedModel
@@ -44,12 +44,12 @@ def test_run_is_shown_and_its_step_opens(lab, lab_folder):
     lab.run(1)
     shown = lab.area(1)
     expect(shown.get_by_text("Gentoo penguins are heavier").first).to_be_visible()
-    step = shown.locator("details").filter(has_text="mean_mass").last
-    detail = step.get_by_text("5076").last
-    if not step.evaluate("element => element.open"):
-        expect(detail).to_be_hidden()
-        step.locator("summary").first.click()
-    expect(detail).to_be_visible()
+    row = row_of(shown, 1)
+    expect(row.get_by_text("Observation")).to_have_count(0)
+    toggle_of(row).click()
+    expect(row.get_by_text("Observation").first).to_be_visible()
+    expect(row.get_by_text("5076.0", exact=True)).to_be_visible()
+    expect(row.get_by_text("3700.7", exact=True)).to_be_visible()
     lab.run(2)
     assert (
         lab.outputs(2)[0]["data"]["text/plain"] == "'Gentoo penguins are heavier: 5076.0 g against 3700.7 g.'"
@@ -70,7 +70,7 @@ def test_run_stays_in_the_saved_notebook_without_a_kernel(lab, lab_folder):
     lab.page.goto("about:blank")
     lab.open("saved.ipynb", wait_for_kernel=False)
     expect(lab.area(1).get_by_text("Gentoo penguins are heavier").first).to_be_visible()
-    expect(lab.area(1).locator("details").first).to_be_visible()
+    expect(row_of(lab.area(1), 1)).to_be_visible()
 
 
 def test_run_streams_into_one_output(lab, lab_folder):
@@ -80,7 +80,7 @@ def test_run_streams_into_one_output(lab, lab_folder):
     lab.run(0)
     lab.start(1)
     # The second reply is still awaited when the first step can be read.
-    expect(lab.area(1).get_by_text("5076").first).to_be_attached(timeout=20_000)
+    expect(row_of(lab.area(1), 1).get_by_text("5076")).to_be_visible(timeout=20_000)
     assert [output["output_type"] for output in lab.outputs(1)] == ["display_data"]
     assert RECORD not in lab.outputs(1)[0]["data"]
     lab.wait_for_end(1)
@@ -117,8 +117,8 @@ def test_quickstart_works_with_the_embedded_model(lab, lab_folder):
         lab.run(place, timeout_s=120)
     question = code[3]
     shown = lab.area(question)
-    shown.locator("details").nth(1).locator("summary").first.click()
-    expect(shown.get_by_text("Gentoo").last).to_be_visible()
+    toggle_of(row_of(shown, 1)).click()
+    expect(row_of(shown, 1).get_by_text("Observation")).to_be_visible()
     record = lab.outputs(question)[0]["data"][RECORD]
     assert record["model"] == "local/smollm2-135m"
     assert record["answer"] == {"type": "float", "text": "217.2"}

@@ -31,7 +31,9 @@ def open_run(lab, folder, name, cells, *, run=0):
 
 def test_steps_stream_in_while_the_cell_runs(lab, lab_folder):
     text = "I look at Oslo first. " * 12
-    replies = f"[call(('mean_price', {{'city': 'Oslo', 'wait': 1.5}})) | {{'content': {text!r}}}, final('Oslo')]"
+    replies = (
+        f"[call(('mean_price', {{'city': 'Oslo', 'wait': 1.5}})) | {{'content': {text!r}}}, final('Oslo')]"
+    )
     open_run(lab, lab_folder, "stream", [setup(replies, stream_pieces="40", latency_s="2.0"), ask()])
     lab.start(1)
     shown = lab.area(1)
@@ -123,7 +125,11 @@ def test_lens_shows_both_views_of_a_call(lab, lab_folder):
 
 
 def test_views_of_steps_are_switched_after_the_end_too(lab, lab_folder):
-    cells = [setup("[*prices(2, 0), final('Oslo')]"), ask(), "analyst.memory.view_of(1), analyst.memory.is_pinned(1)"]
+    cells = [
+        setup("[*prices(2, 0), final('Oslo')]"),
+        ask(),
+        "analyst.memory.view_of(1), analyst.memory.is_pinned(1)",
+    ]
     open_run(lab, lab_folder, "views", cells, run=1)
     row = steps_of(lab.area(1)).nth(0)
     row.get_by_role("button").first.click()
@@ -135,7 +141,13 @@ def test_views_of_steps_are_switched_after_the_end_too(lab, lab_folder):
 
 
 def test_saved_run_is_there_after_the_kernel_was_killed_and_opens_untrusted(lab, lab_folder):
-    open_run(lab, lab_folder, "saved", [setup("[PLAN, *prices(2, 0), final('Oslo, by far')]"), ask("--plan 9")], run=1)
+    open_run(
+        lab,
+        lab_folder,
+        "saved",
+        [setup("[PLAN, *prices(2, 0), final('Oslo, by far')]"), ask("--plan 9")],
+        run=1,
+    )
     lab.save()
     lab.shut_down_kernel()
     lab.page.goto("about:blank")
@@ -155,13 +167,27 @@ def test_saved_run_is_there_after_the_kernel_was_killed_and_opens_untrusted(lab,
 
 
 def test_saved_run_goes_through_nbconvert_whole(lab, lab_folder):
-    open_run(lab, lab_folder, "converted", [setup("[PLAN, *prices(12, 0), final('Oslo, by far')]"), ask("--plan 9")], run=1)
+    open_run(
+        lab,
+        lab_folder,
+        "converted",
+        [setup("[PLAN, *prices(12, 0), final('Oslo, by far')]"), ask("--plan 9")],
+        run=1,
+    )
     lab.save()
     record = lab.outputs(1)[0]["data"][RECORD]
     assert len(record["steps"]) == 14
     for form, mark in (("html", "<details"), ("markdown", "")):
         done = subprocess.run(
-            [sys.executable, "-m", "nbconvert", "--to", form, "--stdout", str(lab_folder / "converted.ipynb")],
+            [
+                sys.executable,
+                "-m",
+                "nbconvert",
+                "--to",
+                form,
+                "--stdout",
+                str(lab_folder / "converted.ipynb"),
+            ],
             capture_output=True,
             text=True,
             check=True,
@@ -185,7 +211,9 @@ def test_everything_is_reached_with_the_keyboard(lab, lab_folder):
     shown.locator("select, button, input").first.focus()
     seen = set()
     for _ in range(40):
-        focused = lab.page.evaluate("document.activeElement.getAttribute('aria-label') || document.activeElement.textContent")
+        focused = lab.page.evaluate(
+            "document.activeElement.getAttribute('aria-label') || document.activeElement.textContent"
+        )
         seen.add(focused.strip()[:40])
         if row.get_by_role("button").first.evaluate("node => node === document.activeElement"):
             break

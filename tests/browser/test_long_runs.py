@@ -7,7 +7,7 @@ import statistics
 import pytest
 from playwright.sync_api import expect
 from runs import setup
-from views import RECORD, open_run, row_of, steps_of, toggle_of
+from views import RECORD, open_run, row_of, toggle_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("live_view")]
 
@@ -108,7 +108,9 @@ def test_thousand_steps_at_full_speed_are_shown_at_once(lab, lab_folder):
     # One may be the machine's doing.
     assert sum(task > LONGEST_TASK_MS for task in watched["tasks"]) <= 1, told
     shown = lab.area(1)
-    expect(shown.get_by_text(f"{n + 1:,} steps of {n + 1}").or_(shown.get_by_text(f"{n + 1} steps"))).to_be_visible()
+    expect(
+        shown.get_by_text(f"{n + 1:,} steps of {n + 1}").or_(shown.get_by_text(f"{n + 1} steps"))
+    ).to_be_visible()
     assert shown.locator(".jp-AgentMagic-run *").count() <= MOST_NODES
     # Of a long run the record holds the first and the last steps; the list has them all.
     listed = shown.get_by_role("list").first

@@ -260,3 +260,34 @@ def test_parse_reference_reads_an_at_name_and_nothing_else(text: str, name: str 
 )
 def test_is_usable_name_takes_identifiers_that_are_no_keywords(name: str, is_usable: bool) -> None:
     assert is_usable_name(name) is is_usable
+
+
+def test_names_that_are_lost_are_not_given_again() -> None:
+    state = AgentState(DictState())
+    state.restore("obs_3", "three")
+    state.lose("obs_5")
+    state.lose("look_1")
+    run = state.fork()
+    assert (run.keep("six"), state.keep("seven")) == ("obs_6", "obs_7")
+    assert run.bind_result("look", object()) == "look_2"
+    assert (run.is_lost("obs_5"), run.is_lost("obs_3"), run.is_lost("other")) == (True, False, False)
+    assert not run.is_open("obs_5")
+
+
+def test_name_that_was_lost_is_back_once_something_has_it() -> None:
+    base = DictState()
+    state = AgentState(base)
+    state.lose("df")
+    state.open("df")
+    assert (state.is_lost("df"), state.is_open("df")) == (True, False)
+    base.bind("df", 1)
+    assert (state.is_lost("df"), state.is_open("df")) == (False, True)
+
+
+def test_what_was_kept_can_be_let_go() -> None:
+    state = AgentState(DictState())
+    state.keep("one")
+    state.lose("obs_2")
+    state.forget_kept()
+    assert not state.has_kept
+    assert state.keep("new") == "obs_1"

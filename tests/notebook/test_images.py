@@ -9,8 +9,8 @@ from cells import final
 from matplotlib.figure import Figure
 from PIL import Image
 
+from agent_magic.agents.pictures import to_image
 from agent_magic.models.model import Capabilities
-from agent_magic.notebook.images import to_image
 
 SEES = Capabilities(images=True)
 

@@ -25,6 +25,7 @@ from agent_magic.core.events import (
 from agent_magic.core.messages import ChatMessage
 from agent_magic.core.steps import TaskStep
 from agent_magic.record.draft import RunDraft
+from agent_magic.record.growing import MOST_CHARS
 from agent_magic.record.run import to_record
 
 STARTED = RunStarted(
@@ -137,7 +138,7 @@ def test_draft_no_longer_waits_when_the_reply_came() -> None:
 def test_draft_keeps_the_newest_text_only() -> None:
     now = now_after(*(TextDelta(step_number=1, text=f"word {n} ") for n in range(20_000)))
     assert isinstance(now, dict)
-    assert len(now["thought"]) <= 1_501
+    assert len(now["thought"]) <= MOST_CHARS
     assert now["thought"].endswith("word 19999")
 
 

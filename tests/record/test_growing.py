@@ -9,7 +9,11 @@ import pytest
 from agent_magic.record.growing import KEPT_CHARS, MOST_CHARS, GrowingArguments, GrowingText
 
 KEY = "sk-proj-abcdefghijklmnop0123456789"
-BLOCK = "-----BEGIN RSA PRIVATE KEY-----\n" + "MIIEowIBAAKCAQEA0123456789abcdef\n" * 30 + "-----END RSA PRIVATE KEY-----"
+BLOCK = (
+    "-----BEGIN RSA PRIVATE KEY-----\n"
+    + "MIIEowIBAAKCAQEA0123456789abcdef\n" * 30
+    + "-----END RSA PRIVATE KEY-----"
+)
 
 
 def prose(n_chars: int, seed: int = 0) -> str:
@@ -48,9 +52,11 @@ def test_older_part_of_a_long_text_goes_at_once_and_seldom() -> None:
 @pytest.mark.parametrize("at", [*range(MOST_CHARS - 60, MOST_CHARS + 5, 3)])
 def test_key_at_the_place_of_a_cut_is_not_shown(at: int) -> None:
     growing = GrowingText()
-    for character in prose(at) + f" {KEY} " + prose(2 * MOST_CHARS):
-        growing.add(character)
-        assert "abcdefghijklmnop" not in (shown := growing.to_text())
+    growing.add(prose(at))
+    for piece in [*f" {KEY} ", *prose(100), prose(MOST_CHARS)]:
+        growing.add(piece)
+        shown = growing.to_text()
+        assert "abcdefghijklmnop" not in shown
         assert KEY[-10:] not in shown
 
 
@@ -80,7 +86,9 @@ def test_text_without_white_space_is_bounded(make: type[GrowingText]) -> None:
 @pytest.mark.parametrize("at", range(MOST_CHARS - 60, MOST_CHARS + 5, 5))
 def test_key_in_arguments_at_the_place_of_a_cut_is_not_shown(at: int) -> None:
     growing = GrowingArguments()
-    for character in f'{{"text": "{prose(at - 20)}", "key": "{KEY}", "more": "{prose(2 * MOST_CHARS)}"}}':
-        growing.add(character)
-        assert "abcdefghijklmnop" not in (shown := growing.to_text())
+    growing.add(f'{{"text": "{prose(at - 20)}", ')
+    for piece in [*f'"key": "{KEY}", "more": "{prose(100)}', prose(MOST_CHARS)]:
+        growing.add(piece)
+        shown = growing.to_text()
+        assert "abcdefghijklmnop" not in shown
         assert KEY[-10:] not in shown

@@ -125,6 +125,15 @@ def test_secrets_are_not_in_what_a_record_keeps() -> None:
     assert "abcdefghijklmnop" not in json.dumps(record)
 
 
+def test_signs_that_are_no_text_are_escaped_in_what_a_record_keeps(tmp_path: Path) -> None:
+    text = "a\x00\x1b[31m\x7f\x9b5A\u202ertl\u2028 é ☀"
+    agent = make_agent(FINAL(text))
+    record = _record(agent, text)
+    assert not set(record["memory"]) & set("\x00\x1b\x7f\x9b\u202e\u2028")  # type: ignore[typeddict-item]  # it fits
+    saved = agent_magic.load(_save(tmp_path, record))
+    assert (saved.runs[0].task, saved.runs[0].value) == (text, text)
+
+
 def test_record_stays_within_its_bytes() -> None:
     def tell(n: int) -> str:
         """Tell much.

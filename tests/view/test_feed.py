@@ -30,7 +30,7 @@ def told(events: list[Event], every: int = 1) -> list[Any]:
     messages: list[Any] = feed.take(draft.to_record(), None)
     for place, event in enumerate(events):
         draft.add(event)
-        if place % every == every - 1:
+        if place % every == every - 1 or place == len(events) - 1:
             messages += feed.take(draft.to_record(), None)
     return messages
 

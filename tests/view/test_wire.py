@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ def mean_price(city: str, rooms: int = 0) -> float:
 
 def big_table() -> dict[str, Any]:
     """All listings."""
+    time.sleep(0.1)  # so that of two calls side by side this one ends last
     return {"cities": ["Oslo", "Bergen"], "prices": {"Oslo": [1, 2, 3], "Bergen": None}, "ok": True}
 
 

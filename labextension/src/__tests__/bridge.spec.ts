@@ -76,9 +76,10 @@ describe('request', () => {
   it('never goes to another kernel when the notebook around the view has none', async () => {
     const panel = new PanelDouble(null);
     const bridge = openBridge(shellOf(panel, new PanelDouble(new KernelDouble('k1'))));
-    await expect(bridge.request(STOP, origin(panel, 'k1'))).rejects.toThrow(
-      'No kernel runs for this view. Start the kernel of its notebook, then try again.'
-    );
+    await expect(bridge.request(STOP, origin(panel, 'k1'))).rejects.toMatchObject({
+      name: 'NoKernel',
+      message: 'No kernel runs for this view. Start the kernel of its notebook, then try again.'
+    });
   });
 
   it('says so when the kernel does not answer within 5 s', async () => {

@@ -1,61 +1,26 @@
 /**
  * An agent as an anywidget: one store for each model, which is told of each new snapshot.
  *
- * Requests go the way of those of a run. It must not draw.
+ * A panel has controls as long as it is told of changes. It must not draw.
  */
-import { PROTOCOL_VERSION } from '../protocol';
-import type { Reply, ReplyMessage, Request, RequestBody } from '../protocol';
-import { readReply } from '../steps/drawing';
-import type { IDrawing, IModel } from '../steps/drawing';
-import { isObject } from '../steps/reading';
+import type { IDrawing } from '../steps/model';
+import { Route, watchKernel } from '../steps/route';
+import type { Ask } from '../steps/scene';
+import type { IMounted } from '../steps/view';
 import { mountAgent } from './panel';
 import { AgentStore } from './store';
 
-interface IBridge {
-  request(content: Request, origin: { node: Node; kernelId: string | null }): Promise<Reply>;
-}
-
-/** Requests that were sent over the comm and are not answered yet, at most. */
-const MOST_WAITING = 200;
-
 export function agentDrawing(): IDrawing {
   const store = new AgentStore();
-  const waiting = new Map<string, (reply: Reply) => void>();
-  let nRequests = 0;
-
-  const send = (model: IModel, node: HTMLElement, body: RequestBody): Promise<Reply> => {
-    nRequests += 1;
-    const request: Request = {
-      ...body,
-      v: PROTOCOL_VERSION,
-      id: `${Date.now().toString(36)}-${nRequests}`,
-      nonce: String(model.get('nonce')),
-      run_id: store.agent?.id ?? ''
-    };
-    const bridge = (globalThis as { agentMagic?: IBridge }).agentMagic;
-    if (bridge) {
-      const kernelId = model.get('kernel_id');
-      const origin = { node, kernelId: typeof kernelId === 'string' && kernelId ? kernelId : null };
-      return bridge.request(request, origin).then(readReply);
-    }
-    return new Promise(resolve => {
-      const [oldest] = waiting.keys();
-      if (waiting.size >= MOST_WAITING && oldest !== undefined) {
-        waiting.delete(oldest);
-      }
-      waiting.set(request.id, resolve);
-      model.send({ kind: 'request', request });
-    });
+  const route = new Route(() => store.agent?.id ?? '');
+  const part = (): void => {
+    route.close();
+    store.setLive(false);
   };
-
   return {
     initialize: ({ model }) => {
       const onMessage = (content: unknown): void => {
-        if (isObject(content) && content.kind === 'reply') {
-          const { id, reply } = content as unknown as ReplyMessage;
-          waiting.get(id)?.(readReply(reply));
-          waiting.delete(id);
-        }
+        route.take(content);
       };
       const onState = (): void => {
         store.reset(model.get('snapshot'));
@@ -65,17 +30,37 @@ export function agentDrawing(): IDrawing {
       model.on('msg:custom', onMessage);
       model.on('change:snapshot', onState);
       model.on('change:is_live', onState);
+      model.on('comm_live_update', part); // told of a comm that was open: it is not any more
       return () => {
         model.off('msg:custom', onMessage);
         model.off('change:snapshot', onState);
         model.off('change:is_live', onState);
+        model.off('comm_live_update', part);
       };
     },
     render: ({ model, el }) => {
-      const hasNonce = Boolean(model.get('nonce'));
-      const mounted = mountAgent(el, store, hasNonce ? body => send(model, el, body) : null);
+      const ask: Ask = body => route.send(model, el, body);
+      let mounted: IMounted | null = null;
+      let isSteered: boolean | null = null;
+      const mount = (): void => {
+        const canAsk = Boolean(model.get('nonce')) && store.isLive;
+        if (canAsk !== isSteered) {
+          mounted?.dispose();
+          isSteered = canAsk;
+          mounted = mountAgent(el, store, canAsk ? ask : null);
+        }
+      };
+      mount();
+      const unsubscribe = store.subscribe(mount);
+      const unwatch = watchKernel(el, isUp => {
+        if (!isUp) {
+          part();
+        }
+      });
       return () => {
-        mounted.dispose();
+        unsubscribe();
+        unwatch();
+        mounted?.dispose();
       };
     }
   };

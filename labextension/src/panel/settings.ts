@@ -7,12 +7,12 @@ import type { AgentSnapshot, Approve, RequestBody, SummaryMode } from '../protoc
 import { asked, Said } from '../steps/asking';
 import { append, button, choice, el, say } from '../steps/elements';
 import { Lens } from '../steps/lens';
+import { showWhole, wholeField, wholeOf } from '../steps/numberField';
 import type { Ask } from '../steps/scene';
-import { MODE_CHOICES, WORDS } from '../steps/words';
-import { APPROVE_CHOICES, PANEL } from './words';
+import { APPROVE_CHOICES, MODE_CHOICES, WORDS } from '../steps/words';
+import { PANEL } from './words';
 
 const FIRST_INTERVAL = 3;
-const MOST_STEPS = 10_000;
 
 export class Settings {
   readonly node = el('div', '');
@@ -33,23 +33,23 @@ export class Settings {
       const words = MODE_CHOICES.find(([mode]) => mode === value)?.[1] ?? value;
       this._send({ verb: 'set', name: 'summary_mode', value }, `${WORDS.summaryMode} ${words}`);
     });
-    this._approve = choice<Approve>(PANEL.approveHint, APPROVE_CHOICES, value => {
+    this._approve = choice<Approve>(WORDS.approveHint, APPROVE_CHOICES, value => {
       const words = APPROVE_CHOICES.find(([policy]) => policy === value)?.[1] ?? value;
-      this._send({ verb: 'set', name: 'approve', value }, `${PANEL.approve} ${words}`);
+      this._send({ verb: 'set', name: 'approve', value }, `${WORDS.approveBefore} ${words}`);
     });
     this._planning.type = 'checkbox';
     this._planning.addEventListener('change', () => {
       this._setInterval(this._planning.checked ? wholeOf(this._interval, FIRST_INTERVAL) : null);
     });
-    this._interval = wholeField(WORDS.replanningEvery, PANEL.planHint, () => {
+    this._interval = wholeField(WORDS.replanningEvery, WORDS.planHint, () => {
       if (this._planning.checked) {
         this._setInterval(wholeOf(this._interval, FIRST_INTERVAL));
       }
     });
     this._interval.value = String(FIRST_INTERVAL);
-    this._maxSteps = wholeField(PANEL.maxSteps, PANEL.maxStepsHint, () => {
+    this._maxSteps = wholeField(WORDS.maxSteps, WORDS.maxStepsHint, () => {
       const value = wholeOf(this._maxSteps, this._agent?.settings.max_steps ?? 1);
-      this._send({ verb: 'set', name: 'max_steps', value }, `${PANEL.maxSteps} ${value}`);
+      this._send({ verb: 'set', name: 'max_steps', value }, `${WORDS.maxSteps} ${value}`);
     });
     this._stop = button(WORDS.stop, 'button is-stop', () => {
       this._send({ verb: 'stop' }, WORDS.stop);
@@ -62,10 +62,10 @@ export class Settings {
     this._replan = button(WORDS.replanNow, 'button', () => {
       this._send({ verb: 'replan_now' }, WORDS.replanNow);
     });
-    const undo = button(PANEL.undo, 'button', () => {
-      this._send({ verb: 'undo' }, PANEL.undo);
+    const undo = button(WORDS.undo, 'button', () => {
+      this._send({ verb: 'undo' }, WORDS.undo);
     });
-    undo.title = PANEL.undoHint;
+    undo.title = WORDS.undoHint;
     const lens = new Lens(this._ask, null, WORDS.lensNext);
     append(
       this.node,
@@ -78,8 +78,8 @@ export class Settings {
           el('label', 'control', this._planning, WORDS.replanning),
           el('label', 'control', WORDS.planEvery, this._interval, WORDS.planSteps)
         ),
-        this._setting('max_steps', el('label', 'control', PANEL.maxSteps, this._maxSteps)),
-        this._setting('approve', el('label', 'control', PANEL.approve, this._approve))
+        this._setting('max_steps', el('label', 'control', WORDS.maxSteps, this._maxSteps)),
+        this._setting('approve', el('label', 'control', WORDS.approveBefore, this._approve))
       ),
       el('div', 'tools', this._stop, this._pause, this._replan, lens.button, undo, this._said.node),
       lens.node
@@ -92,8 +92,8 @@ export class Settings {
     this._mode.selectedIndex = MODE_CHOICES.findIndex(([mode]) => mode === settings.summary_mode);
     this._approve.selectedIndex = APPROVE_CHOICES.findIndex(([policy]) => policy === settings.approve);
     this._planning.checked = settings.planning_interval !== null;
-    show(this._interval, settings.planning_interval);
-    show(this._maxSteps, settings.max_steps);
+    showWhole(this._interval, settings.planning_interval);
+    showWhole(this._maxSteps, settings.max_steps);
     this._stop.hidden = this._replan.hidden = !is_running;
     this._pause.hidden = !is_running && !settings.is_paused;
     say(this._pause, settings.is_paused ? WORDS.goOn : WORDS.pause);
@@ -121,44 +121,5 @@ export class Settings {
         this.update(this._agent); // back to what holds
       }
     });
-  }
-}
-
-function wholeField(words: string, hint: string, onChange: () => void): HTMLInputElement {
-  const field = el('input', 'interval');
-  field.type = 'number';
-  field.min = '1';
-  field.max = String(MOST_STEPS);
-  field.title = hint;
-  field.setAttribute('aria-label', words);
-  // Lab keeps Enter from being a change; the change that follows when the field is left is no other.
-  let entered: string | null = null;
-  field.addEventListener('keydown', event => {
-    if (event.key === 'Enter') {
-      entered = field.value;
-      onChange();
-    }
-  });
-  field.addEventListener('change', () => {
-    if (field.value !== entered) {
-      onChange();
-    }
-    entered = null;
-  });
-  return field;
-}
-
-/** The number in a field, which shows it then. */
-function wholeOf(field: HTMLInputElement, orElse: number): number {
-  const given = Math.round(Number(field.value));
-  const value = given >= 1 && given <= MOST_STEPS ? given : orElse;
-  field.value = String(value);
-  return value;
-}
-
-/** Show a number, unless somebody is typing one. */
-function show(field: HTMLInputElement, value: number | null): void {
-  if (value !== null && document.activeElement !== field) {
-    field.value = String(value);
   }
 }

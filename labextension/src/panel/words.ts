@@ -1,14 +1,9 @@
 /**
  * Every fixed word that the panel of an agent says beside those of a run. It must not make elements.
  */
-import type { Approve, PanelStepRecord, StepView } from '../protocol';
+import type { PanelStepRecord, StepView } from '../protocol';
 import { STATUS } from '../steps/words';
 
-export const APPROVE_CHOICES: readonly (readonly [Approve, string])[] = [
-  ['never', 'nothing'],
-  ['tools', 'tool calls'],
-  ['all', 'tool calls and plans']
-];
 export const SEEN_CHOICES: readonly (readonly [StepView | '', string])[] = [
   ['', 'default'],
   ['full', 'full'],
@@ -24,13 +19,9 @@ export const KINDS: Record<PanelStepRecord['kind'], string> = {
 export const LAST_STATUS = { ...STATUS, max_steps: 'reached its step limit', budget: 'used up its budget' };
 
 export const PANEL = {
-  approve: 'Ask me before',
-  approveHint: 'What waits for your word. Holds from the next call.',
   examples: 'Examples',
   goneTool: 'is gone: its variable was deleted',
-  gone: 'This panel is not told of changes any more. Show the agent again in a cell.',
-  maxSteps: 'Step limit',
-  maxStepsHint: 'Steps that a run may make. Holds from the next step.',
+  gone: 'This panel is not told of changes any more, so nothing can be changed here. Show the agent again in a cell.',
   memory: 'Memory',
   modeHint: 'Which calls read the short form of earlier steps. Holds from the next call.',
   newer: 'This agent cannot be read: it is of a newer agent_magic. Update it: pip install -U agent-magic',
@@ -42,13 +33,10 @@ export const PANEL = {
   optional: 'optional',
   parameters: 'Parameters',
   pin: 'Pin',
-  planHint: 'A plan before step 1 and again every so many steps. Holds from the next step.',
   settings: 'Settings',
   state: 'State',
   tools: 'Tools',
   toolTold: 'What the model is told',
-  undo: 'Undo last change',
-  undoHint: 'Take back the last change to a step: its view, its pin, an edit',
   weak: 'weak point',
   weakTitle: 'What makes it hard to use for a model'
 } as const;

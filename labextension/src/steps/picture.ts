@@ -4,13 +4,18 @@
  * It must not load anything from anywhere.
  */
 import { el } from './elements';
+import { oneLine } from './text';
 import { WORDS } from './words';
 
 const PICTURE = /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$/;
+const MOST_WORDS = 80;
 const MOST_CHARS = 20_000_000;
 
-/** A picture from a `data:` URL, or a line that says that it cannot be shown. */
+/** A picture from a `data:` URL, or a line that says that it cannot be shown; words are shown as they are. */
 export function picture(url: string): HTMLElement {
+  if (!url.startsWith('data:')) {
+    return el('div', 'label', oneLine(url, MOST_WORDS));
+  }
   if (url.length > MOST_CHARS || !PICTURE.test(url)) {
     return el('div', 'label', WORDS.imageBroken);
   }

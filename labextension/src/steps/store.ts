@@ -20,6 +20,7 @@ import { editedStep } from './editing';
 import { continued, grow } from './growing';
 import { readHead, readNow, readSettings, readStep, readUsage } from './readers';
 import { isObject } from './reading';
+import { LOST } from './words';
 
 /** What is different: a step, or one of the other parts; `all` after a snapshot. */
 export type Change =
@@ -42,6 +43,8 @@ export interface RunState {
   missedAtMs: number;
   /** Something came that only a newer agent_magic understands. */
   isNewer: boolean;
+  /** The kernel that told of it is gone. */
+  isGone: boolean;
   /** When `head.duration_s` was told, in milliseconds of `clock`. */
   toldAtMs: number;
   /** When `now` was told, likewise. */
@@ -52,6 +55,8 @@ export interface RunState {
 const MOST_STEPS = 100_000;
 /** Messages kept while some are missing, to be folded again onto the snapshot that has those. */
 const MOST_KEPT = 5_000;
+/** Changes that can be taken back, as the page shows it; the kernel knows them all. */
+const MOST_UNDONE = 100;
 
 export class RunStore {
   readonly run: RunState;
@@ -60,6 +65,8 @@ export class RunStore {
   /** Those after the newest gap; null: too many, only a snapshot after all of them helps. */
   private _sinceGap: Message[] | null = [];
   private _gapEnd = 0;
+  /** Steps as they were before each change that was asked for here, the newest last. */
+  private readonly _changed: { place: number; step: AnyStepRecord }[] = [];
   private readonly _opened = new Map<string, boolean>();
   private readonly _listeners = new Set<(change: Change) => void>();
 
@@ -76,6 +83,7 @@ export class RunStore {
       nMissed: 0,
       missedAtMs: at,
       isNewer: false,
+      isGone: false,
       toldAtMs: at,
       nowAtMs: at
     };
@@ -84,6 +92,11 @@ export class RunStore {
   /** Whether the run goes on. */
   get isRunning(): boolean {
     return this.run.head.status === 'running';
+  }
+
+  /** Whether a person changed how steps are seen, or what stands in them. */
+  get hasChanges(): boolean {
+    return this._changed.length > 0 || this.run.steps.some(isChanged);
   }
 
   /** Seconds since a moment of the clock; of the run's duration since it was told, while it runs. */
@@ -106,6 +119,7 @@ export class RunStore {
       step: typeof given.step === 'number' ? given.step : null,
       nMissed: 0,
       isNewer: head.version > RECORD_VERSION || isLater(given.v),
+      isGone: false,
       toldAtMs: this._clock(),
       nowAtMs: this._clock()
     } satisfies Partial<RunState>);
@@ -157,6 +171,19 @@ export class RunStore {
     this._fold(message);
   }
 
+  /** The kernel that told of the run is gone: nothing more will come, and nothing can be asked. */
+  lose(): void {
+    if (this.run.isGone) {
+      return;
+    }
+    if (this.isRunning) {
+      const duration_s = this.run.head.duration_s + this.sinceS();
+      this.run.head = { ...this.run.head, status: 'interrupted', duration_s, error: LOST };
+    }
+    Object.assign(this.run, { now: null, settings: null, isGone: true } satisfies Partial<RunState>);
+    this._tell({ kind: 'end' });
+  }
+
   /** Hear of every change, until what is returned is called. */
   subscribe(callback: (change: Change) => void): () => void {
     this._listeners.add(callback);
@@ -180,6 +207,7 @@ export class RunStore {
     if (!step) {
       return;
     }
+    this._remember(place, step);
     const { view = step.laid_on?.view, is_pinned = step.laid_on?.is_pinned } = laid;
     const { view: _view, is_pinned: _pinned, ...rest } = step.laid_on ?? {};
     const laidOn = { ...rest, ...(view ? { view } : {}), ...(is_pinned ? { is_pinned } : {}) };
@@ -190,8 +218,18 @@ export class RunStore {
   edit(place: number, changes: StepChanges): void {
     const step = this.run.steps[place];
     if (step) {
+      this._remember(place, step);
       this._put(place, editedStep(step, changes));
     }
+  }
+
+  /** Likewise of the last change, which was taken back. */
+  undo(): void {
+    const last = this._changed.pop();
+    if (last && !this.isRunning) {
+      this._put(last.place, last.step);
+    }
+    this._tell({ kind: 'settings' });
   }
 
   /** Likewise of a setting. */
@@ -200,6 +238,11 @@ export class RunStore {
       this.run.settings = { ...this.run.settings, ...changes };
       this._tell({ kind: 'settings' });
     }
+  }
+
+  private _remember(place: number, step: AnyStepRecord): void {
+    this._changed.push({ place, step });
+    this._changed.splice(0, this._changed.length - MOST_UNDONE);
   }
 
   private _miss(nMissed: number): void {
@@ -298,6 +341,11 @@ export class RunStore {
       listener(change);
     });
   }
+}
+
+function isChanged(step: AnyStepRecord | null): boolean {
+  const { view, is_pinned, edited_by } = step?.laid_on ?? {};
+  return view !== undefined || is_pinned === true || edited_by !== undefined;
 }
 
 function isLater(version: unknown): boolean {

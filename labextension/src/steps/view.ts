@@ -20,7 +20,7 @@ import type { Ask, IScene } from './scene';
 import { Frames } from './schedule';
 import type { Change, RunStore } from './store';
 import { oneLine } from './text';
-import { WORDS } from './words';
+import { LOST, WORDS } from './words';
 
 export type { Ask } from './scene';
 
@@ -74,6 +74,7 @@ class RunView implements IMounted, IScene {
   private readonly _said = new Said();
   private readonly _missed = el('div', 'notice');
   private readonly _newer = el('div', 'notice', WORDS.newer);
+  private readonly _gone = el('div', 'notice', WORDS.gone);
   private readonly _unsubscribe: () => void;
   private _now: NowRow | null = null;
   private _card: ApprovalCard | null = null;
@@ -190,10 +191,15 @@ class RunView implements IMounted, IScene {
   }
 
   private _notices(): HTMLElement[] {
-    const { nMissed, missedAtMs, isNewer } = this.store.run;
+    const { nMissed, missedAtMs, isNewer, isGone, head } = this.store.run;
     const isLost = nMissed > 0 && (!this.store.isRunning || 1000 * this.store.sinceS(missedAtMs) > MISSED_MS);
     this._missed.textContent = isLost ? `${counted(nMissed, 'message')} ${WORDS.missed}` : '';
-    return [...(isNewer ? [this._newer] : []), ...(isLost ? [this._missed] : [])];
+    return [
+      // Of a run that was lost with its kernel its end says so.
+      ...(isGone && head.error !== LOST ? [this._gone] : []),
+      ...(isNewer ? [this._newer] : []),
+      ...(isLost ? [this._missed] : [])
+    ];
   }
 
   /** Let the time go on while the run does. */

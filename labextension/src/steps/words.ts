@@ -4,7 +4,7 @@
  * It must not make elements, nor read a record: sentences with figures in them are made in
  * `figures.ts` and `titles.ts`.
  */
-import type { Doing, Form, RequestKind, Status, StepView, SummaryMode, Verdict } from '../protocol';
+import type { Approve, Doing, Form, RequestKind, Status, StepView, SummaryMode, Verdict } from '../protocol';
 
 export const STATUS: Record<Status, string> = {
   running: 'running',
@@ -52,6 +52,11 @@ export const VIEW_CHOICES: readonly (readonly [StepView | '', string])[] = [
   ['summary', 'summary'],
   ['hidden', 'hidden']
 ];
+export const APPROVE_CHOICES: readonly (readonly [Approve, string])[] = [
+  ['never', 'nothing'],
+  ['tools', 'tool calls'],
+  ['all', 'tool calls and plans']
+];
 export const MODE_CHOICES: readonly (readonly [SummaryMode, string])[] = [
   ['plan', 'plan'],
   ['all', 'all'],
@@ -68,9 +73,17 @@ export const LENS_KINDS: readonly (readonly [RequestKind, string])[] = [
   ['final', 'for a last answer']
 ];
 
+/** The error of a run whose kernel ended while it went on. */
+export const LOST = {
+  kind: 'Interrupted',
+  message: 'The kernel ended during this run. Its journal has every finished step:  agent_magic.load(".")'
+};
+
 export const WORDS = {
   added: 'Added',
   approve: 'Approve',
+  approveBefore: 'Ask me before',
+  approveHint: 'What waits for your word. Holds from the next call.',
   approveAll: 'Approve all',
   approvalTitle: 'Waiting for your approval',
   argumentsAsWritten: 'Arguments as written',
@@ -92,6 +105,7 @@ export const WORDS = {
   edit: 'Edit',
   empty: 'empty',
   firstCall: 'the first call of its kind',
+  gone: 'The kernel that ran this was restarted or has ended, so nothing can be changed here any more.',
   goOn: 'Go on',
   hasRedacted: 'What is sent holds secrets: here they are shown as [redacted].',
   image: 'Image',
@@ -106,7 +120,10 @@ export const WORDS = {
   lensNext: 'What the model gets next',
   lensStep: 'What the model got',
   lensUnreadable: 'The kernel gave nothing that can be shown.',
+  maxSteps: 'Step limit',
+  maxStepsHint: 'Steps that a run may make. Holds from the next step.',
   missed: 'did not reach this page, so steps may be missing here. Show the run in another cell: agent.runs[-1]',
+  more: 'More',
   newer: 'This run was made by a newer agent_magic, so some of it may be missing here. Update it: pip install -U agent-magic',
   noAnswer: 'The kernel did not answer. If it was restarted, run the cell again.',
   noReason: 'no reason given',
@@ -122,11 +139,13 @@ export const WORDS = {
   pinHint: 'Keep this step whole when the request must be shortened',
   pinned: 'pinned',
   plan: 'Plan',
+  planHint: 'A plan before step 1 and again every so many steps. Holds from the next step.',
   planEvery: 'every',
   planSteps: 'steps',
   printed: 'Printed',
   reason: 'Reason (the model reads it)',
   reasoning: 'Reasoning',
+  refused: 'The kernel refused.',
   reject: 'Reject',
   rejectNow: 'Reject',
   replanNow: 'Replan now',
@@ -147,6 +166,8 @@ export const WORDS = {
   task: 'Task',
   thought: 'Thought',
   tryingAgain: 'waiting before it tries again',
+  undo: 'Undo last change',
+  undoHint: 'Take back the last change to a step: its view, its pin, an edit',
   unpinned: 'not pinned',
   unreadable: 'This run cannot be read: its record is damaged, or of another version. Update agent_magic: pip install -U agent-magic',
   variables: 'Variables',

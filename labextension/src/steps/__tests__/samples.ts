@@ -229,7 +229,7 @@ export function runFullOf(text: string, status: RunRecord['status'] = 'failed'):
         calls: [
           fullCall(text, 1),
           { ...fullCall(text, 2), arguments: text, error },
-          { ...fullCall(text, 3), images: [text] }
+          { id: `${text}3`, name: 'draw', arguments: {}, images: [text] }
         ],
         changes: [text, `added ${text}`],
         error,
@@ -242,10 +242,11 @@ export function runFullOf(text: string, status: RunRecord['status'] = 'failed'):
   });
 }
 
-/** A run that goes on and is asking, with a text in every field. */
+/** A run that goes on and is asking, with a text in every field of what happens now. */
 export function runningFullOf(text: string): RunRecord {
   return {
     ...runFullOf(text, 'running'),
+    steps: [action(1, { thought: text })],
     answer: null,
     error: null,
     now: {

@@ -451,13 +451,19 @@ describe('a step', () => {
     expect(element.querySelector('pre')?.textContent).toHaveLength(2 * MAX_SHOWN);
   });
 
-  it('draws pictures, and says of others that they cannot be shown', () => {
-    const images = ['data:image/png;base64,iVBORw0KGgo=', 'data:image/svg+xml;base64,PHN2Zz4=', 'http://127.0.0.1/x.png'];
+  it('draws pictures, says of others that they cannot be shown, and words as they are', () => {
+    const images = [
+      'data:image/png;base64,iVBORw0KGgo=',
+      'data:image/svg+xml;base64,PHN2Zz4=',
+      'data:text/html,x',
+      'image 1200 × 800'
+    ];
     const { element } = show(run({ steps: [action(1, { calls: [call('plot', {}, { images })] })] }), null);
     openAll(element);
     expect([...element.querySelectorAll('img')].map(image => image.getAttribute('src'))).toEqual([images[0]]);
     element.querySelector('img')?.dispatchEvent(new Event('error'));
     expect(element.textContent?.split(WORDS.imageBroken)).toHaveLength(4);
+    expect(element.textContent).toContain('image 1200 × 800');
   });
 
   it('copies a text as it is shown', async () => {

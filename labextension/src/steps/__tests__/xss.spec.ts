@@ -17,11 +17,15 @@ afterEach(() => {
 
 /** Every element in the page with the names of its attributes, and all values of attributes. */
 function inventory(): { tags: string[]; values: string[] } {
-  const all = [...document.body.querySelectorAll('*')];
-  return {
-    tags: all.map(node => `${node.tagName} ${node.getAttributeNames().join(' ')}`).sort(),
-    values: all.flatMap(node => node.getAttributeNames().map(name => node.getAttribute(name) ?? ''))
-  };
+  const tags: string[] = [];
+  const values: string[] = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_ELEMENT);
+  for (let node = walker.nextNode() as Element | null; node; node = walker.nextNode() as Element | null) {
+    const attributes = [...node.attributes];
+    tags.push(`${node.tagName} ${attributes.map(({ name }) => name).join(' ')}`);
+    values.push(...attributes.map(({ value }) => value));
+  }
+  return { tags: tags.sort(), values };
 }
 
 async function drawn(record: RunRecord): Promise<ReturnType<typeof inventory>> {
@@ -35,6 +39,7 @@ async function drawn(record: RunRecord): Promise<ReturnType<typeof inventory>> {
   [...element.querySelectorAll('button')].filter(one => one.textContent === WORDS.edit).forEach(one => {
     one.click();
   });
+  buttonOf(element, WORDS.more).click();
   buttonOf(element, WORDS.lensNext).click();
   await answered();
   openAll(element);
@@ -60,17 +65,21 @@ it('there are at least 100 attacks', () => {
 
 describe.each(Object.entries(kinds))('in every field of %s', (_kind, recordFullOf) => {
   it('no attack becomes an element, an attribute or a handler', async () => {
-    const plain = await drawn(recordFullOf('harmless'));
+    /** Inventories of harmless texts of any shape: lines and length make blocks of some. */
+    const harmless = new Set<string>();
     for (const attack of ATTACKS) {
       const attacked = await drawn(recordFullOf(attack));
-      if (JSON.stringify(attacked.tags) !== JSON.stringify(plain.tags)) {
-        // Lines and length make blocks of some texts: so they do of a harmless one of the same shape.
-        expect(attacked.tags, attack).toEqual((await drawn(recordFullOf(disarmed(attack)))).tags);
+      const made = JSON.stringify(attacked.tags);
+      // Looked at now: the drawing below takes its place.
+      expect(BIDI_OR_CONTROL.test(document.body.textContent ?? ''), attack).toBe(false);
+      if (!harmless.has(made)) {
+        const { tags } = await drawn(recordFullOf(disarmed(attack)));
+        expect(attacked.tags, attack).toEqual(tags);
+        harmless.add(JSON.stringify(tags));
       }
       expect(attacked.values.filter(value => /window\.hit|javascript:|onerror|<|data:/i.test(value)), attack).toEqual([]);
       expect(attacked.tags.filter(tag => / on/.test(tag))).toEqual([]);
       expect(attacked.tags.filter(tag => !OURS.test(tag))).toEqual([]);
-      expect(BIDI_OR_CONTROL.test(document.body.textContent ?? ''), attack).toBe(false);
     }
     expect((globalThis as { hit?: number }).hit).toBeUndefined();
   }, 300_000);

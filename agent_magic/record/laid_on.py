@@ -5,7 +5,10 @@ It must not change the memory.
 
 from __future__ import annotations
 
+import dataclasses
+
 from agent_magic.core.memory import AgentMemory
+from agent_magic.core.result import RunResult
 from agent_magic.record.notes import to_laid_on
 from agent_magic.record.schema import LaidOnRecord
 
@@ -32,3 +35,16 @@ def places_of(memory: AgentMemory) -> dict[int, int]:
         if change.field == "step":
             places[id(change.old)] = change.index
     return places
+
+
+def as_it_counts(
+    memory: AgentMemory | None, result: RunResult
+) -> tuple[RunResult, dict[int, LaidOnRecord | None]]:
+    """A result with its steps as they were edited, and what is laid upon them by their place in it."""
+    if memory is None:
+        return result, {}
+    places = places_of(memory)
+    found = [(place, step, places.get(id(step))) for place, step in enumerate(result.steps)]
+    steps = tuple(step if at is None else memory.entries[at].step for _, step, at in found)
+    laid_on = {place: laid_on_at(memory, at) for place, _, at in found if at is not None}
+    return dataclasses.replace(result, steps=steps), laid_on

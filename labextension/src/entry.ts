@@ -4,13 +4,17 @@
  * anywidget gives `initialize` and `render` different proxies of one model, so what they share lives
  * in the closure of the factory. It must not draw.
  */
-import { runDrawing } from './drawing';
-import type { IDrawing, IModel } from './drawing';
-import { mountLine } from './view';
-import { WORDS } from './words';
+import { agentDrawing } from './panel/drawing';
+import { runDrawing } from './steps/drawing';
+import type { IDrawing, IModel } from './steps/model';
+import { mountLine } from './steps/view';
+import { WORDS } from './steps/words';
 
 /** Makes a drawing of each kind of widget; one for each model. */
-const KINDS: ReadonlyMap<unknown, () => IDrawing> = new Map<unknown, () => IDrawing>([['run', runDrawing]]);
+const KINDS: ReadonlyMap<unknown, () => IDrawing> = new Map<unknown, () => IDrawing>([
+  ['run', runDrawing],
+  ['agent', agentDrawing]
+]);
 
 export default function create(): IDrawing {
   let drawing: IDrawing | null = null;
