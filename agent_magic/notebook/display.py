@@ -90,7 +90,7 @@ class _Shown:
             warnings = [*warnings, NOT_BUILT]
         if journals is not None:
             journals.tell(reason=reason or None, warnings=warnings)
-        draft = RunDraft(reason=reason or None, warnings=warnings)
+        draft = RunDraft(reason=reason or None, warnings=warnings, is_quiet=quiet)
         self.live = LiveRun(agent, draft, self._poke)
         self._display = display = _choose_display(magics, self.live, quiet=quiet)
         self._drawing = drawing = Drawing(display, draft, self.live)

@@ -57,7 +57,6 @@ class WidgetDisplay:
                 nonce=BOARD.put(record["run_id"], self._live),
                 kernel_id=kernel_id(),
                 is_live=True,
-                quiet=self._quiet,
             )
             harden(widget.comm)
             self._output.show({**mime_of(widget), **to_live_bundle(record, quiet=self._quiet)})

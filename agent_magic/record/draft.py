@@ -57,6 +57,7 @@ class RunDraft:
     Args:
         reason: Why this model was chosen.
         warnings: Said in the header, such as a near miss of a variable's name.
+        is_quiet: The person asked for header and answer only.
         clock: Gives seconds since 1970.
     """
 
@@ -65,10 +66,12 @@ class RunDraft:
         *,
         reason: str | None = None,
         warnings: Sequence[str] = (),
+        is_quiet: bool = False,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._reason = reason
         self._warnings = tuple(warnings)
+        self._is_quiet = is_quiet
         self._clock = clock
         self._started = clock()
         self._head = self._to_head(
@@ -155,6 +158,8 @@ class RunDraft:
         self._finished = to_record(
             result, reason=self._reason, warnings=warnings, notes=notes, laid_on=laid_on
         )
+        if self._is_quiet:
+            self._finished["is_quiet"] = True
 
     def keep(self, memory: AgentMemory, result: RunResult, *, journal: str | None = None) -> None:
         """Let `to_kept_record` have what it takes to go on from the run.
@@ -180,6 +185,8 @@ class RunDraft:
         record["duration_s"] = to_seconds(self._clock() - self._started)
         record["usage"] = to_usage(self._usage)
         record["now"] = self._now.to_record()
+        if self._is_quiet:
+            record["is_quiet"] = True
         if self._notes.new:
             record["now"]["notes"] = [_to_shown(note) for note in self._notes.new[-_SHOWN_NOTES:]]
         return record

@@ -268,6 +268,8 @@ class RunRecord(TypedDict):
     """Left out if there were no checks."""
     checks: NotRequired[list[CheckRecord]]
     error: ErrorRecord | None
+    is_quiet: NotRequired[bool]
+    """Header and answer only, until a person asks for the steps."""
     now: NotRequired[NowRecord]
     """While it runs only."""
     memory: NotRequired[str]

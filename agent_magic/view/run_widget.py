@@ -20,8 +20,6 @@ class RunWidget(PageWidget):
     """
 
     kind = traitlets.Unicode("run").tag(sync=True)
-    quiet = traitlets.Bool(False).tag(sync=True)
-    """Header, progress and answer only."""
 
     def tell(self, messages: Sequence[Message]) -> None:
         """Send what is new; several messages go as one."""

@@ -212,6 +212,8 @@ export interface RunHead {
   task_laid_on?: LaidOnRecord;
   resumed_from?: string;
   steps_left_out: number;
+  /** Header and answer only, until a person asks for the steps. */
+  is_quiet?: boolean;
   answer: AnswerRecord | null;
   verified?: Verified;
   checks?: CheckRecord[];

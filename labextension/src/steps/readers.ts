@@ -201,6 +201,7 @@ export const readHead: Reader<RunHead> = object<RunHead>({
   task_laid_on: laidOn,
   resumed_from: text,
   steps_left_out: whole,
+  is_quiet: flag,
   answer: required(
     orNull(object<AnswerRecord>({ type: words, shape: text, text: words })),
     none

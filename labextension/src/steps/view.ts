@@ -8,7 +8,7 @@ import type { AskedRecord } from '../protocol';
 import { ApprovalCard } from './approval';
 import { Said } from './asking';
 import { Controls } from './controls';
-import { arrange, el } from './elements';
+import { arrange, button, el, say } from './elements';
 import { endingNodes } from './ending';
 import { counted } from './figures';
 import { Header } from './header';
@@ -29,6 +29,7 @@ export interface IMounted {
   dispose(): void;
 }
 
+const STEPS_KEY = 'steps';
 const TICK_MS = 1_000;
 /** A snapshot that fills a gap comes within this time, mostly. */
 const MISSED_MS = 4_000;
@@ -82,6 +83,7 @@ class RunView implements IMounted, IScene {
   private _hasNewSteps = true;
   private _hasNewHead = true;
   private _ticker = 0;
+  private _toggle: HTMLElement | null = null;
 
   constructor(
     element: HTMLElement,
@@ -170,13 +172,32 @@ class RunView implements IMounted, IScene {
       this._header.node,
       ...(store.isRunning && !this._isBrief ? [this._progress.node] : []),
       ...(this._controls && settings && !this._isBrief ? [this._controls.node] : []),
-      ...(this._rows.length || this._now ? [this._list.node] : []),
+      ...(head.is_quiet && !this._isBrief && this._rows.length ? [this._quiet()] : []),
+      ...((this._rows.length || this._now) && this._showsSteps ? [this._list.node] : []),
       ...(this._card ? [this._card.node] : []),
       ...this._ending
     ];
     arrange(this._node, parts);
-    this._list.update(this._now?.node ?? null);
+    if (this._showsSteps) {
+      this._list.update(this._now?.node ?? null);
+    }
     this._tick();
+  }
+
+  private get _showsSteps(): boolean {
+    return this._isBrief || !this.store.run.head.is_quiet || this.store.isOpen(STEPS_KEY);
+  }
+
+  /** The way to the steps of a run that a person wanted quiet. */
+  private _quiet(): HTMLElement {
+    this._toggle ??= button('', 'button is-quiet', () => {
+      this.store.setOpen(STEPS_KEY, !this._showsSteps);
+      this.redraw();
+    });
+    const words = this._showsSteps ? WORDS.hideSteps : WORDS.showSteps;
+    say(this._toggle, `${words} (${this._rows.length})`);
+    this._toggle.setAttribute('aria-expanded', String(this._showsSteps));
+    return this._toggle;
   }
 
   /** Below the steps, and not in their box: it must be in sight wherever that is scrolled to. */
