@@ -113,7 +113,7 @@ class _Shown:
         match event:
             case RunStarted():
                 self.run_id = event.run_id
-                self.live.begin(event.run_id)
+                self.live.begin(event.run_id, journal=self._journals.name if self._journals else None)
                 self._drawing.begin()
             case StepEnded(step=ActionStep() | PlanningStep() as step):
                 self.live.add_step(step)

@@ -136,9 +136,9 @@ class LivePanel(Steering):
 
     # -- what pages are told and ask for -------------------------------------------------------
 
-    def greet(self, *, wants_snapshot: bool) -> HelloData:
+    def greet(self, *, wants_snapshot: bool, wants_bundle: bool) -> HelloData:
         """What a view is told that found its kernel; its agent stands in the widget's snapshot."""
-        del wants_snapshot
+        del wants_snapshot, wants_bundle
         agent = self.living()
         return HelloData(nonce="", is_running=agent.is_running, settings=self.settings, steps=[])
 

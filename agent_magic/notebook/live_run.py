@@ -18,8 +18,11 @@ from agent_magic.core.settings import SettingChange
 from agent_magic.core.steps import ActionStep, PlanningStep
 from agent_magic.notebook.steering import OF_STEPS, Steering
 from agent_magic.record.draft import RunDraft
+from agent_magic.record.keeping import with_memory
 from agent_magic.record.laid_on import as_it_counts, laid_on_at, places_of
-from agent_magic.record.schema import LaidOnRecord
+from agent_magic.record.schema import Json, LaidOnRecord
+from agent_magic.record.shown import beside_of, record_of
+from agent_magic.view.bundle import to_bundle
 from agent_magic.view.protocol import HelloData, Snapshot
 
 _SHOWN = ("summary_mode", "planning_interval", "is_paused", "max_steps", "approve")
@@ -39,6 +42,8 @@ class LiveRun(Steering):
         self._made: list[ActionStep | PlanningStep] = []
         self._run_id = ""
         """From its first event on. After the end its steps, with live values in them, are its agent's alone."""
+        self.journal: str | None = None
+        """The name of the file that has it."""
         self._take_snapshot: Callable[[], Snapshot] | None = None
         self._pending: dict[str, str] = {}
         self._memory: AgentMemory | None = None
@@ -63,9 +68,9 @@ class LiveRun(Steering):
 
     # -- what the run tells --------------------------------------------------------------------
 
-    def begin(self, run_id: str) -> None:
-        """The run has begun."""
-        self._run_id = run_id
+    def begin(self, run_id: str, *, journal: str | None = None) -> None:
+        """The run has begun; `journal` names the file that has it."""
+        self._run_id, self.journal = run_id, journal
 
     def add_step(self, step: ActionStep | PlanningStep) -> None:
         """A step was made."""
@@ -92,10 +97,16 @@ class LiveRun(Steering):
         """The steps by their place, as they were made; none if they are forgotten."""
         if self._draft is not None:
             return self._made
+        result = self._result
+        steps = result.steps if result is not None else ()
+        return [step for step in steps if isinstance(step, ActionStep | PlanningStep)]
+
+    @property
+    def _result(self) -> RunResult | None:
+        """Once it has ended; None if it is forgotten."""
         agent = self._agent()
         runs = agent.runs if agent is not None else []
-        steps = next((run.steps for run in reversed(runs) if run.run_id == self._run_id), ())
-        return [step for step in steps if isinstance(step, ActionStep | PlanningStep)]
+        return next((run for run in reversed(runs) if run.run_id == self._run_id), None)
 
     def take_news(self) -> None:
         """Put into the draft what was laid upon steps, and edited in them, since the last time."""
@@ -144,7 +155,7 @@ class LiveRun(Steering):
         found = [places.get(id(step)) for step in self._steps]
         return [None if at is None else laid_on_at(memory, at) for at in found]
 
-    def greet(self, *, wants_snapshot: bool) -> HelloData:
+    def greet(self, *, wants_snapshot: bool, wants_bundle: bool) -> HelloData:
         """What a view is told that found its kernel."""
         self._greeted.set()
         data = HelloData(
@@ -153,7 +164,18 @@ class LiveRun(Steering):
         take_snapshot = self._take_snapshot
         if wants_snapshot and take_snapshot is not None:
             data["snapshot"] = take_snapshot()
+        if wants_bundle and self._draft is None and (result := self._result) is not None:
+            data["bundle"] = self._to_bundle(result)
         return data
+
+    def _to_bundle(self, result: RunResult) -> dict[str, Json]:
+        """What stands in the cell of the run, for a page that was not there when it was put there."""
+        record, memory = beside_of(result).to_record(*self.as_it_counts(result)), self.memory
+        is_quiet = record_of(result).get("is_quiet", False)
+        if is_quiet:
+            record["is_quiet"] = True
+        kept = None if memory is None else with_memory(record, memory, result, journal=self.journal)
+        return to_bundle(record, quiet=is_quiet, kept=kept)
 
     # -- what pages ask for --------------------------------------------------------------------
 

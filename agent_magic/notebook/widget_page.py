@@ -15,6 +15,7 @@ from agent_magic.notebook.live_run import LiveRun
 from agent_magic.notebook.page import DISCARDED, Output
 from agent_magic.notebook.widget_host import mime_of
 from agent_magic.record.draft import RunDraft
+from agent_magic.record.schema import RUN_MIME, RunRecord
 from agent_magic.view.bundle import to_bundle, to_live_bundle
 from agent_magic.view.control import BOARD
 from agent_magic.view.feed import Feed
@@ -59,7 +60,8 @@ class WidgetDisplay:
                 is_live=True,
             )
             harden(widget.comm)
-            self._output.show({**mime_of(widget), **to_live_bundle(record, quiet=self._quiet)})
+            live = to_live_bundle(record, quiet=self._quiet)
+            self._output.show({**mime_of(widget), RUN_MIME: _to_sketch(record, self._live), **live})
             return
         self._widget.tell(messages)
         is_grown = self._feed.n_steps > self._n_in_snapshot * _SNAPSHOT_GROWTH
@@ -98,3 +100,13 @@ class WidgetDisplay:
         self._output.show({"text/plain": DISCARDED})
         if self._widget is not None:
             self._widget.close()
+
+
+def _to_sketch(record: RunRecord, live: LiveRun) -> RunRecord:
+    """What a page that opens the notebook in the middle of the run needs to find the run again."""
+    sketch = record.copy()
+    sketch["steps"], sketch["steps_left_out"] = [], 0
+    sketch.pop("now", None)
+    if live.journal is not None:
+        sketch["journal"] = live.journal
+    return sketch

@@ -41,7 +41,7 @@ class Steered(Protocol):
         """The settings and when they hold; None if there is no agent any more."""
         ...
 
-    def greet(self, *, wants_snapshot: bool) -> HelloData:
+    def greet(self, *, wants_snapshot: bool, wants_bundle: bool) -> HelloData:
         """What a view is told that found its kernel; its nonce is put in."""
         ...
 
@@ -127,7 +127,7 @@ class Board:
                 "This kernel does not know the run: it was restarted since, or another one ran it."
             )
         if verb == "hello":
-            return self._greet(cast("str", run_id), steered, wants_snapshot=asked.get("snapshot") is True)
+            return self._greet(cast("str", run_id), steered, asked)
         nonce = asked.get("nonce")
         with self._lock:
             is_known = isinstance(nonce, str) and self._nonces.get(nonce) == run_id
@@ -135,8 +135,10 @@ class Board:
             raise _Refused("The kernel does not know this view. Reload the page.")
         return _do(verb, steered, asked)
 
-    def _greet(self, run_id: str, steered: Steered, *, wants_snapshot: bool) -> Reply:
-        data = steered.greet(wants_snapshot=wants_snapshot)
+    def _greet(self, run_id: str, steered: Steered, asked: dict[str, Value]) -> Reply:
+        data = steered.greet(
+            wants_snapshot=asked.get("snapshot") is True, wants_bundle=asked.get("bundle") is True
+        )
         with self._lock:
             data["nonce"] = self._new_nonce(run_id)
         return accept(data=data)

@@ -183,6 +183,8 @@ class HelloData(TypedDict):
     """What is laid upon each step, by its place."""
     snapshot: NotRequired[Snapshot]
     """The run as it stands, if it goes on and the view asked for it by `snapshot: true`."""
+    bundle: NotRequired[dict[str, Json]]
+    """The forms of the run by MIME type, if it has ended and the view asked for them by `bundle: true`."""
 
 
 def accept(effective: str = "", data: Json = None) -> Reply:

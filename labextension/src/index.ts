@@ -2,6 +2,7 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 
 import { openBridge } from './bridge';
+import { mendReopened } from './reopened';
 
 const bridge: JupyterFrontEndPlugin<void> = {
   id: 'agent-magic:bridge',
@@ -12,4 +13,13 @@ const bridge: JupyterFrontEndPlugin<void> = {
   }
 };
 
-export default [bridge];
+const reopened: JupyterFrontEndPlugin<void> = {
+  id: 'agent-magic:reopened',
+  description: 'Finds runs again in notebooks that were closed in the middle of them.',
+  autoStart: true,
+  activate: (app: JupyterFrontEnd): void => {
+    mendReopened(app.shell);
+  }
+};
+
+export default [bridge, reopened];

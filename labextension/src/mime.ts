@@ -18,6 +18,8 @@ import { WORDS } from './steps/words';
 
 /** Before `text/html` (50), after a live widget (0). */
 const RANK = 40;
+/** Between two looks at a run that goes on: no page but that which began it is told of it. */
+const LOOK_MS = 1_000;
 
 let nRequests = 0;
 
@@ -32,6 +34,9 @@ class RunRenderer extends Widget implements IRenderMime.IRenderer {
   /** Of the last hello: what comes after a later one counts for nothing. */
   private _greeting = 0;
   private _unwatch: (() => void) | null = null;
+  private _timer = 0;
+  /** Puts the forms of the run into the output, once it has ended. */
+  private _keep: ((bundle: IBundle) => void) | null = null;
 
   constructor(options: IRenderMime.IRendererOptions) {
     super();
@@ -42,6 +47,9 @@ class RunRenderer extends Widget implements IRenderMime.IRenderer {
   /** Draw the record; what was opened of the same run stays open. */
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
     this._snapshot = fromRecord(model.data[this._mimeType]);
+    this._keep = bundle => {
+      model.setData({ data: bundle as IRenderMime.IMimeModel['data'] });
+    };
     if (this._snapshot) {
       this._store.reset(this._snapshot);
       this._mount(this._mounted?.isSteered ?? false);
@@ -54,6 +62,7 @@ class RunRenderer extends Widget implements IRenderMime.IRenderer {
 
   override dispose(): void {
     if (!this.isDisposed) {
+      clearTimeout(this._timer);
       this._unmount();
       super.dispose();
     }
@@ -75,6 +84,7 @@ class RunRenderer extends Widget implements IRenderMime.IRenderer {
     this._unwatch?.();
     this._unwatch = null;
     this._greeting += 1;
+    clearTimeout(this._timer);
   }
 
   /** Ask the notebook's kernel whether it knows the run, and show controls if so. */
@@ -85,18 +95,42 @@ class RunRenderer extends Widget implements IRenderMime.IRenderer {
     if (!snapshot || !this.isAttached) {
       return;
     }
+    clearTimeout(this._timer);
+    const wentOn = snapshot.run.status === 'running';
     // No kernel, or none with agent_magic: the run is shown without controls.
-    const reply = await this._request({ verb: 'hello' }).catch(() => null);
+    const reply = await this._request({ verb: 'hello', ...(wentOn ? WHOLE : {}) }).catch(() => null);
     if (greeting !== this._greeting || this.isDisposed) {
       return;
     }
     const hello = reply?.ok ? readHello(reply.data) : null;
+    if (wentOn) {
+      this._follow(hello);
+      return;
+    }
     if (hello) {
       this._nonce = hello.nonce;
       this._store.reset({ ...snapshot, settings: hello.settings });
       hello.steps.forEach((laidOn, place) => {
-        this._store.layOn(place, { view: laidOn?.view ?? null, is_pinned: laidOn?.is_pinned ?? false });
+        this._store.showLaidOn(place, { view: laidOn?.view ?? null, is_pinned: laidOn?.is_pinned ?? false });
       });
+    }
+    this._mount(hello !== null);
+  }
+
+  /** Show a run that went on when the notebook was saved: how far it is now, its end, or that it was lost. */
+  private _follow(hello: IHello | null): void {
+    if (hello?.bundle) {
+      this._keep?.(hello.bundle); // and what is kept is drawn
+      return;
+    }
+    if (hello) {
+      this._nonce = hello.nonce;
+      if (hello.snapshot) {
+        this._store.offer(hello.snapshot);
+      }
+      this._timer = window.setTimeout(() => void this._greet(), LOOK_MS);
+    } else {
+      this._store.lose();
     }
     this._mount(hello !== null);
   }
@@ -104,6 +138,8 @@ class RunRenderer extends Widget implements IRenderMime.IRenderer {
   /** The kernel goes: what it knew is lost. */
   private _part(): void {
     this._greeting += 1;
+    clearTimeout(this._timer);
+    this._store.lose();
     if (this._mounted?.isSteered) {
       this._mount(false);
     }
@@ -134,12 +170,26 @@ class RunRenderer extends Widget implements IRenderMime.IRenderer {
   }
 }
 
-function readHello(data: unknown): Pick<HelloData, 'nonce' | 'settings' | 'steps'> | null {
+const WHOLE = { snapshot: true, bundle: true } as const;
+
+interface IBundle {
+  [mime: string]: unknown;
+}
+
+type IHello = Pick<HelloData, 'nonce' | 'settings' | 'steps' | 'snapshot' | 'bundle'>;
+
+function readHello(data: unknown): IHello | null {
   if (!isObject(data) || typeof data.nonce !== 'string' || !Array.isArray(data.steps)) {
     return null;
   }
-  const { nonce, settings, steps } = data as unknown as HelloData;
-  return { nonce, settings, steps: steps.map((laidOn): LaidOnRecord | null => (isObject(laidOn) ? laidOn : null)) };
+  const { nonce, settings, steps, snapshot, bundle } = data as unknown as HelloData;
+  return {
+    nonce,
+    settings,
+    steps: steps.map((laidOn): LaidOnRecord | null => (isObject(laidOn) ? laidOn : null)),
+    ...(isObject(snapshot) ? { snapshot } : {}),
+    ...(isObject(bundle) && RUN_MIME in bundle ? { bundle } : {})
+  };
 }
 
 const extension: IRenderMime.IExtension = {

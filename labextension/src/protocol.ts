@@ -337,7 +337,7 @@ export interface StepChanges {
 
 /** What a view asks for; whoever sends it adds `v`, `id`, `nonce` and `run_id`. */
 export type RequestBody =
-  | { verb: 'hello'; snapshot?: boolean }
+  | { verb: 'hello'; snapshot?: boolean; bundle?: boolean }
   | { verb: 'stop' | 'pause' | 'go_on' | 'replan_now' | 'undo' }
   | { verb: 'set'; name: 'summary_mode'; value: SummaryMode }
   | { verb: 'set'; name: 'planning_interval'; value: number | null }
@@ -385,6 +385,8 @@ export interface HelloData {
   steps: (LaidOnRecord | null)[];
   /** The run as it stands, if it goes on and the view asked for it by `snapshot: true`. */
   snapshot?: Snapshot;
+  /** The forms of the run by MIME type, if it has ended and the view asked for them by `bundle: true`. */
+  bundle?: { [mime: string]: unknown };
 }
 
 export interface PartRecord {

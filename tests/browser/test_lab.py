@@ -50,6 +50,8 @@ def test_run_is_shown_and_its_step_opens(lab, lab_folder):
     expect(row.get_by_text("Observation").first).to_be_visible()
     expect(row.get_by_text("5076.0", exact=True)).to_be_visible()
     expect(row.get_by_text("3700.7", exact=True)).to_be_visible()
+    expect(shown.get_by_role("button", name="What the model gets next")).to_be_visible()
+    expect(shown.get_by_role("button", name="Undo last change")).to_have_count(0)
     lab.run(2)
     assert (
         lab.outputs(2)[0]["data"]["text/plain"] == "'Gentoo penguins are heavier: 5076.0 g against 3700.7 g.'"
@@ -124,4 +126,5 @@ def test_quickstart_works_with_the_embedded_model(lab, lab_folder):
     assert record["answer"] == {"type": "float", "text": "217.2"}
     # The picture in the README is this one; without the marks of the active cell.
     lab.select(question + 1)
+    lab.page.mouse.move(0, 0)
     lab.page.locator(".jp-Cell").nth(question).screenshot(path=SHOTS / "run.png")

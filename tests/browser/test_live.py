@@ -171,7 +171,7 @@ def test_saved_run_goes_through_nbconvert_whole(lab, lab_folder):
         lab,
         lab_folder,
         "converted",
-        [setup("[PLAN, *prices(12, 0), final('Oslo, by far')]"), ask("--plan 9")],
+        [setup("[PLAN, *prices(12, 0), final('Oslo, by far')]"), ask("--plan 20")],
         run=1,
     )
     lab.save()

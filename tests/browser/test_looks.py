@@ -32,7 +32,7 @@ REPLIES = f"""[
         | {{"content": "I look at Oslo first, because it is the largest. " * 6, "reasoning": "Hm. " * 30}},
     call(("describe", {{"city": "Atlantis", "about": {{}}}}), ("mean_price", {{"city": "Bergen"}})),
     PLAN.replace("Bergen", "Trondheim"),
-    *prices(2, 0),
+    *prices(2, 0), PLAN,
     final("Oslo has the higher mean price: 4321.5 against 3987.0."),
 ]"""
 ALL_KINDS = [
@@ -126,11 +126,12 @@ def take_picture(shown, name):
 
 
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
-def test_colours_are_those_of_the_theme_and_can_be_read(theme, lab, lab_folder):
+def test_colours_are_those_of_the_theme_and_can_be_read(theme, lab, lab_folder, request):
     name = theme.split()[1].lower()
     lab.page.set_viewport_size({"width": 1000, "height": 3000})
     open_run(lab, lab_folder, name, ALL_KINDS)
     use_theme(lab, theme)
+    request.addfinalizer(lambda: use_theme(lab, "JupyterLab Light"))
     lab.run(1)
     shown = lab.area(1)
     open_everything(shown)
@@ -147,8 +148,8 @@ def test_colours_are_those_of_the_theme_and_can_be_read(theme, lab, lab_folder):
 
 
 def test_run_fits_into_400_pixels(lab, lab_folder):
-    lab.page.set_viewport_size({"width": 400, "height": 3000})
-    open_run(lab, lab_folder, "narrow", [*ALL_KINDS, ask("--approve tools", "other")], run=1)
+    lab.page.set_viewport_size({"width": 400, "height": 5000})
+    open_run(lab, lab_folder, "narrow", ALL_KINDS, run=1)
     shown = lab.area(1)
     open_everything(shown)
     run = shown.locator(".jp-AgentMagic-run")
@@ -229,7 +230,11 @@ def test_run_is_steered_with_nothing_but_the_keyboard(lab, lab_folder):
     press(shown.get_by_label("Replanning", exact=True), "Space")
     expect(shown.get_by_text(re.compile(r"Replanning every 3 steps: from step \d"))).to_be_visible()
     row = row_of(shown, 1)
-    press(toggle_of(row))
+    go_to(toggle_of(row))
+    keys.press("d")
+    keys.press("d")  # on a cell this deletes it
+    assert len(lab.cells()) == 3
+    keys.press("Enter")
     expect(row.get_by_text("Observation")).to_be_visible()
     view = row.get_by_role("combobox")
     go_to(view)

@@ -262,3 +262,22 @@ def test_approval_is_refused_where_nobody_can_answer(ready):
     assert done.error is None
     notes = [note["text"] for note in done.displays[0][RECORD]["steps"][0]["notes"]]
     assert notes == snapshot(["wait was approved by AgentMagics.unattended = 'approve'"])
+
+
+def test_text_is_streamed_at_most_twenty_times_a_second_and_only_what_was_added(ready):
+    ready.execute(
+        "text = ''.join(f'word{n:03} ' for n in range(300))\n"
+        "m = ScriptedModel([call(('wait', {'seconds': 0})) | {'content': text}, final('x')], stream_pieces=300, latency_s=2)"
+    )
+    page = Page(ready, CELL).finish()
+    told = [
+        message for message in page.messages if message["kind"] == "text" and message["field"] == "thought"
+    ]
+    seconds = page.record["steps"][0]["duration_s"]
+    assert 5 < len(told) <= 20 * seconds + 5
+    whole = ""
+    for message in told:
+        assert message["at"] == len(whole)
+        whole += message["add"]
+    assert page.record["steps"][0]["thought"].startswith(whole.strip())
+    assert len(whole) > 2_000

@@ -16,7 +16,7 @@ class Recorder:
     def __init__(self) -> None:
         self.asked: list[Any] = []
 
-    def greet(self, *, wants_snapshot: bool) -> HelloData:
+    def greet(self, *, wants_snapshot: bool, wants_bundle: bool) -> HelloData:
         return HelloData(nonce="", is_running=True, settings=None, steps=[None])
 
     def lens(self, place: int | None, kind: str) -> Any:

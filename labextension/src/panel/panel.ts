@@ -4,7 +4,7 @@
  * It puts the parts together; each part draws itself. It must not know which front end it is in.
  */
 import type { AgentSnapshot, Json } from '../protocol';
-import { arrange, append, el } from '../steps/elements';
+import { arrange, append, el, keepShortcutsOff } from '../steps/elements';
 import { jsonLine } from '../steps/jsonText';
 import type { Ask } from '../steps/scene';
 import { Frames } from '../steps/schedule';
@@ -61,8 +61,7 @@ class AgentPanel implements IMounted {
       state: new Section(PANEL.state, false, opened),
       tools: new Section(PANEL.tools, false, opened)
     };
-    // Lab's single-letter shortcuts would act on the cell while a control of ours has the focus.
-    this._node.setAttribute('data-lm-suppress-shortcuts', 'true');
+    keepShortcutsOff(this._node);
     this._unsubscribe = this._store.subscribe(() => {
       this._frames.ask();
     });

@@ -26,6 +26,16 @@ type Tag =
   | 'td';
 export type Child = Node | string | null | undefined | false;
 
+const TYPED_AT: ReadonlySet<Tag> = new Set<Tag>(['button', 'input', 'select', 'textarea']);
+
+/**
+ * Lab's single-letter shortcuts would act on the cell while an element of ours has the focus. They look
+ * for this at the element that has it before they look around it.
+ */
+export function keepShortcutsOff(element: HTMLElement): void {
+  element.setAttribute('data-lm-suppress-shortcuts', 'true');
+}
+
 /** An element; `classes` are the project's own, parted by spaces. */
 export function el<T extends Tag>(
   tag: T,
@@ -35,6 +45,9 @@ export function el<T extends Tag>(
   const made = document.createElement(tag);
   if (classes) {
     made.className = named(classes);
+  }
+  if (TYPED_AT.has(tag)) {
+    keepShortcutsOff(made);
   }
   append(made, ...children);
   return made;

@@ -4,7 +4,7 @@
  * Closed rows are of one height; opened ones are measured. A short list has no bounds of its own; a
  * long one scrolls, and follows its end while the person is there. It must not know what rows show.
  */
-import { arrange, el, toggleClass } from './elements';
+import { arrange, el, keepShortcutsOff, toggleClass } from './elements';
 
 /** What a list draws. */
 export interface IRows {
@@ -45,6 +45,7 @@ export class VirtualList {
     this.node.setAttribute('role', 'list');
     this.node.setAttribute('aria-label', label);
     this.node.tabIndex = -1;
+    keepShortcutsOff(this.node);
     for (const space of [this._above, this._below]) {
       space.setAttribute('role', 'presentation');
     }

@@ -204,10 +204,18 @@ export class RunStore {
   /** Show what the kernel said it will do, where no message of it comes: the run is over. */
   layOn(place: number, laid: { view?: LaidOnRecord['view'] | null; is_pinned?: boolean }): void {
     const step = this.run.steps[place];
+    if (step) {
+      this._remember(place, step);
+      this.showLaidOn(place, laid);
+    }
+  }
+
+  /** Show what the kernel says is laid upon a step: no change that was made here. */
+  showLaidOn(place: number, laid: { view?: LaidOnRecord['view'] | null; is_pinned?: boolean }): void {
+    const step = this.run.steps[place];
     if (!step) {
       return;
     }
-    this._remember(place, step);
     const { view = step.laid_on?.view, is_pinned = step.laid_on?.is_pinned } = laid;
     const { view: _view, is_pinned: _pinned, ...rest } = step.laid_on ?? {};
     const laidOn = { ...rest, ...(view ? { view } : {}), ...(is_pinned ? { is_pinned } : {}) };

@@ -8,7 +8,7 @@ import type { AskedRecord } from '../protocol';
 import { ApprovalCard } from './approval';
 import { Said } from './asking';
 import { Controls } from './controls';
-import { arrange, button, el, say } from './elements';
+import { arrange, button, el, keepShortcutsOff, say } from './elements';
 import { endingNodes } from './ending';
 import { counted } from './figures';
 import { Header } from './header';
@@ -103,8 +103,7 @@ class RunView implements IMounted, IScene {
       },
       WORDS.steps
     );
-    // Lab's single-letter shortcuts would act on the cell while a control of ours has the focus.
-    this._node.setAttribute('data-lm-suppress-shortcuts', 'true');
+    keepShortcutsOff(this._node);
     this._unsubscribe = store.subscribe(change => {
       this._onChange(change);
     });

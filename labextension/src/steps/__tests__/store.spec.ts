@@ -175,6 +175,14 @@ describe('a store', () => {
     expect(store.run.steps[0]?.laid_on).toEqual({ is_pinned: true });
   });
 
+  it('counts as a change only what was laid on a step here', () => {
+    const store = storeOf(run());
+    store.showLaidOn(0, { view: null, is_pinned: false });
+    expect(store.hasChanges).toBe(false);
+    store.layOn(0, { is_pinned: true });
+    expect(store.hasChanges).toBe(true);
+  });
+
   it('shows an edit that the kernel agreed to', () => {
     const store = storeOf(run({ steps: [priced(1), plan(2, 'old', { n_items: 3 })] }));
     store.edit(0, {
