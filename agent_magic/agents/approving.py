@@ -19,7 +19,7 @@ from agent_magic.agents.calling import Ready
 from agent_magic.agents.drafts import StepDraft
 from agent_magic.agents.hooks import takes_keyword, tell_error
 from agent_magic.agents.run import Run
-from agent_magic.core.approval import Decision, Item, Question, call_item, plan_item
+from agent_magic.core.approval import EDITED, Decision, Item, Question, call_item, plan_item
 from agent_magic.core.errors import ApprovalError, CallRejected, StepError
 from agent_magic.core.events import ApprovalGiven, Event, Notice, ToolCallEnded, Waiting
 from agent_magic.core.messages import ToolCall
@@ -246,7 +246,7 @@ def _note_of(call: ToolCall, decision: Decision) -> str:
     """What the model is told beside the result; its call stays as it wrote it."""
     if decision.arguments is None or decision.arguments == call.arguments:
         return ""
-    return truncate(f"the person changed the arguments to {_to_json(decision.arguments)}", _MAX_NOTE)
+    return truncate(f"{EDITED} {_to_json(decision.arguments)}", _MAX_NOTE)
 
 
 def _to_json(arguments: Mapping[str, Value]) -> str:

@@ -50,7 +50,7 @@ def observe(output: Value, tool_name: str, state: AgentState, budget: int) -> Ob
     namespace and described; a picture is shown too.
     """
     if is_text_like(output):
-        return _within(strip_control(to_text(output)), output, state, budget)
+        return _within(strip_control(to_text(output), is_screen=False), output, state, budget)
     name = state.bind_result(tool_name, output)
     told = f'The result is in the variable {name}; refer to it as "@{name}".\n{describe(output, 1_500)}'
     image = _look_at(output)

@@ -26,6 +26,9 @@ Verdict = Literal["approved", "edited", "rejected"]
 VERDICT_WORDS: Mapping[Verdict, str] = {"approved": "approved", "edited": "changed", "rejected": "refused"}
 """As a person says it."""
 
+EDITED = "the person changed the arguments to"
+"""How the note begins that tells a model of arguments that are not its own."""
+
 _KEY = os.urandom(32)
 """Of this process: a digest tells what was shown here, and nobody else can make one."""
 _SIZE = 16

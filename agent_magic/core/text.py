@@ -44,16 +44,21 @@ def truncate(text: str, max_chars: int, *, hint: str = "") -> str:
     return text[:head] + _cut_note(len(text) - room, hint) + text[len(text) - tail :]
 
 
-def strip_control(text: str) -> str:
+def strip_control(text: str, *, is_screen: bool = True) -> str:
     r"""`text` without ANSI sequences and control characters; tab and line ends stay.
 
-    A lone `\r` overwrites a line on a terminal; here what was overwritten is dropped, so that a
-    progress bar leaves its last state only. `\r\n` becomes `\n`.
+    Args:
+        text: Any text.
+        is_screen: It was written to a terminal, where a lone `\r` overwrites the line: what was
+            overwritten is dropped, so that a progress bar leaves its last state only. In a value
+            it ends a line. `\r\n` becomes `\n` in both.
     """
     if text.isascii() and text.isprintable():
         return text
     text = _ANSI.sub("", text).replace("\r\n", "\n")
-    if "\r" in text:
+    if not is_screen:
+        text = text.replace("\r", "\n")
+    elif "\r" in text:
         text = "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
     return _SURROGATE.sub("\ufffd", _CONTROL.sub("", text))
 

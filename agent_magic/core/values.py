@@ -112,7 +112,7 @@ def describe(value: Value, max_chars: int = 600) -> Description:
     Args:
         max_chars: Length of the preview in characters, at least 80; 0 for none.
     """
-    preview = truncate(strip_control(_preview(value)), max_chars) if max_chars else ""
+    preview = truncate(strip_control(_preview(value), is_screen=False), max_chars) if max_chars else ""
     return Description(type_name=type(value).__name__, shape=_shape(value), preview=preview)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from typing import Any, cast
 
+from agent_magic.core.redact import redact
 from agent_magic.core.text import truncate
 from agent_magic.core.values import Value
 
@@ -17,17 +18,20 @@ _CAN_BE_HUGE = (str, bytes, list, tuple, dict, set, frozenset)
 
 
 def show_answer(shell: Any, value: Value) -> Value:
-    """The cell's value: `value` itself, or None once it was shown here because it is huge.
+    """The cell's value: `value` itself, or None once it was shown here, huge or with a secret in it.
 
-    A huge one becomes `Out[n]` whole as well; only what the page holds of it is cut, with a note.
+    It becomes `Out[n]` whole as well; only what the page holds of it is cut, with a note, and redacted.
     """
     hook = shell.displayhook
     if not isinstance(value, _CAN_BE_HUGE) or sys.displayhook is not hook:
         return value
-    if isinstance(value, str | bytes) and len(value) <= MAX_SHOWN // 4:
+    if isinstance(value, bytes) and len(value) <= MAX_SHOWN // 4:
         return value  # its repr has at most four times the characters
+    if isinstance(value, str) and len(value) <= MAX_SHOWN // 4 and redact(value) == value:
+        return value
     forms, metadata = hook.compute_format_data(value)
-    if all(len(text) <= MAX_SHOWN for text in forms.values() if isinstance(text, str)):
+    texts = [text for text in cast("dict[str, Any]", forms).values() if isinstance(text, str)]
+    if all(len(text) <= MAX_SHOWN and redact(text) == text for text in texts):
         return value
     shown = {mime: _shortened(text) for mime, text in cast("dict[str, Any]", forms).items()}
     # The steps of IPython's own display hook, with the shortened forms in the place of the whole.
@@ -51,6 +55,9 @@ def takes_input(shell: Any) -> bool:
 
 
 def _shortened(text: Any) -> Any:
-    if not isinstance(text, str) or len(text) <= MAX_SHOWN:
+    if not isinstance(text, str):
+        return text
+    text = redact(text)
+    if len(text) <= MAX_SHOWN:
         return text
     return truncate(text, MAX_SHOWN // 4, hint="; the value itself is whole")

@@ -57,6 +57,8 @@ class CallRecord(TypedDict):
     """As the model wrote them; the raw text if it could not be read."""
     observation: NotRequired[str]
     error: NotRequired[ErrorRecord]
+    is_edited: NotRequired[bool]
+    """It was made with arguments of the person's, which stand in its notes."""
     notes: NotRequired[list[str]]
     printed: NotRequired[str]
     bound_to: NotRequired[str]

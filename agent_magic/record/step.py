@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from agent_magic.core.approval import EDITED
 from agent_magic.core.form.value import RecordedValue
 from agent_magic.core.messages import TokenUsage
 from agent_magic.core.steps import ActionStep, Fault, ToolResult
@@ -158,6 +159,8 @@ def _to_call(result: ToolResult) -> CallRecord:
             record["output"] = _to_output(result.output, result.observation)
     if result.notes:
         record["notes"] = list(result.notes)
+        if any(note.startswith(EDITED) for note in result.notes):
+            record["is_edited"] = True
     if result.printed:
         record["printed"] = result.printed.strip("\n")
     if result.images:

@@ -84,7 +84,7 @@ def step_titles(step: StepRecord, *, is_brief: bool = True) -> list[Title]:
 
 def call_title(call: CallRecord, *, is_running: bool = False, is_brief: bool = True) -> Title:
     """A call and what came of it on one line."""
-    code = call_line(call["name"], call["arguments"])
+    code = call_line(call["name"], call["arguments"]) + (" as edited" if "is_edited" in call else "")
     if error := call.get("error"):
         return Title(code=code, outcome=_error_outcome(error, is_brief=is_brief), is_error=True)
     observation = call.get("observation", "")

@@ -125,7 +125,9 @@ class RunRenderer extends Widget implements IRenderMime.IRenderer {
     }
     if (hello) {
       this._nonce = hello.nonce;
-      if (hello.snapshot) {
+      if (hello.snapshot && this._store.run.isGone) {
+        this._store.reset(hello.snapshot);
+      } else if (hello.snapshot) {
         this._store.offer(hello.snapshot);
       }
       this._timer = window.setTimeout(() => void this._greet(), LOOK_MS);
@@ -139,7 +141,9 @@ class RunRenderer extends Widget implements IRenderMime.IRenderer {
   private _part(): void {
     this._greeting += 1;
     clearTimeout(this._timer);
-    this._store.lose();
+    if (this._store.isRunning) {
+      this._store.lose();
+    }
     if (this._mounted?.isSteered) {
       this._mount(false);
     }

@@ -46,6 +46,8 @@ export interface CallRecord {
   arguments: { [name: string]: Json } | string;
   observation?: string;
   error?: ErrorRecord;
+  /** It was made with arguments of the person's, which stand in its notes. */
+  is_edited?: boolean;
   notes?: string[];
   printed?: string;
   bound_to?: string;

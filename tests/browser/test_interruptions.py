@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 
+import nbformat
 import pytest
 from lab import CURRENT
 from playwright.sync_api import expect
@@ -152,3 +153,66 @@ def test_one_run_in_three_cells_is_steered_from_each(lab, lab_folder):
     lab.run(5)
     assert lab.outputs(5)[0]["text"].strip() == f"{views} all"
     assert lab.complaints == []
+
+
+def test_run_goes_on_and_is_found_again_when_its_notebook_is_closed_and_opened(lab, lab_folder):
+    cells = [prices(200, 0.5), ask("--max-steps 300"), OUTCOME]
+    start(lab, lab_folder, "closed", cells, step=3)
+    lab.save()
+    lab.page.goto("about:blank")
+    lab.open("closed.ipynb", wait_for_kernel=False)
+    shown = lab.area(1)
+    # All steps, those before and those after; and what is going on.
+    expect(row_of(shown, 8)).to_be_visible(timeout=30_000)
+    for number in range(1, 8):
+        expect(row_of(shown, number)).to_be_visible()
+    expect(shown.get_by_text(re.compile("calling mean_price")).first).to_be_visible()
+    shown.get_by_role("combobox", name=re.compile("summary_mode")).select_option("all")
+    expect(shown.get_by_text("from the next call").first).to_be_visible()
+    toggle_of(row_of(shown, 1)).click()
+    row_of(shown, 1).get_by_role("combobox").select_option("hidden")
+    expect(row_of(shown, 1).get_by_text("hidden from the model").first).to_be_visible()
+    shown.get_by_role("button", name="Stop").click()
+    # The record stands in the notebook, as if it had never been closed.
+    expect(shown.get_by_text("interrupted", exact=True).first).to_be_visible()
+    lab.page.wait_for_function(
+        f"{CURRENT}.content.widgets[1].model.outputs.toJSON()[0].data[{RECORD!r}].status !== 'running'"
+    )
+    lab.save()
+    assert outcome_of(lab)[0] == "interrupted"
+    lab.shut_down_kernel()
+    (output, *_) = nbformat.read(lab_folder / "closed.ipynb", as_version=4).cells[1].outputs
+    assert set(output.data) == {RECORD, "text/html", "text/markdown", "text/plain"}
+    assert output.data[RECORD]["steps"][0]["laid_on"]["view"] == "hidden"
+    assert len(output.data[RECORD]["steps"]) >= 8
+    assert "memory" in output.data[RECORD]
+
+
+def test_notebook_closed_before_the_end_gets_the_record_when_it_is_opened_after_it(lab, lab_folder):
+    start(lab, lab_folder, "late", [prices(5, 0.5), ask(), OUTCOME], step=1)
+    lab.save()
+    lab.page.goto("about:blank")
+    other = lab.beside()
+    other.open("late.ipynb")
+    shown = other.area(1)
+    expect(shown.get_by_text("answered", exact=True).first).to_be_visible(timeout=30_000)
+    for number in range(1, 7):
+        expect(row_of(shown, number)).to_be_visible()
+    assert outcome_of(other) == ["answered", "6"]
+
+
+def test_notebook_whose_kernel_ended_in_the_middle_of_a_run_says_so(lab, lab_folder):
+    load = "%load_ext agent_magic\nimport agent_magic\nagent_magic.load('.').runs[-1]"
+    cells = [prices(200, 0.5), ask("--max-steps 300"), load]
+    start(lab, lab_folder, "ended", cells, step=3)
+    lab.save()
+    lab.shut_down_kernel()
+    lab.page.goto("about:blank")
+    lab.open("ended.ipynb")
+    shown = lab.area(1)
+    expect(shown.get_by_text(re.compile("The kernel ended during this run"))).to_be_visible()
+    expect(shown.get_by_text("interrupted", exact=True).first).to_be_visible()
+    expect(shown.get_by_role("button", name="Stop")).to_have_count(0)
+    lab.run(2)
+    for number in range(1, 4):
+        expect(row_of(lab.area(2), number)).to_be_visible()

@@ -43,7 +43,7 @@ def test_steps_stream_in_while_the_cell_runs(lab, lab_folder):
     early = len(thought.inner_text())
     expect(shown.get_by_text(re.compile("calling mean_price")).first).to_be_visible()
     assert early < len(text)
-    assert set(lab.outputs(1)[0]["data"]) == {WIDGET, "text/html", "text/plain"}
+    assert set(lab.outputs(1)[0]["data"]) == {WIDGET, RECORD, "text/html", "text/plain"}
     lab.wait_for_end(1)
     expect(shown.get_by_text("answered").first).to_be_visible()
     assert RECORD in lab.outputs(1)[0]["data"]

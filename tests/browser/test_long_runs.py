@@ -50,11 +50,13 @@ WATCH = """last => {
     for (const task of list.getEntries()) watched.tasks.push(Math.round(task.duration));
   }).observe({type: 'longtask'});
 }"""
-# Milliseconds of each of some requests, one after another.
+# Milliseconds of each of some requests, not as close as the server's sockets would hold them back for 40 ms:
+# it lets a small message wait until the one before was acknowledged.
 REQUEST = """async runId => {
   const node = document.querySelector('.jp-AgentMagic-run');
   const times = [];
   for (let i = 0; i < 20; i++) {
+    await new Promise(resolve => setTimeout(resolve, 300));
     const begin = performance.now();
     const content = {v: 1, id: `test-${i}`, verb: 'hello', nonce: '', run_id: runId};
     const reply = await globalThis.agentMagic.request(content, {node, kernelId: null});
@@ -187,5 +189,5 @@ def test_many_calls_of_one_step_are_shown(lab, lab_folder):
     expect(row_of(shown, 1).get_by_text(f"{n - 3} more")).to_be_visible()
     toggle_of(row_of(shown, 1)).click()
     expect(row_of(shown, 1).get_by_text("4321.5").first).to_be_visible()
-    expect(row_of(shown, 1).get_by_text(re.compile(f"{step['calls_left_out']} more calls"))).to_be_visible()
+    expect(row_of(shown, 1).get_by_text(f"{step['calls_left_out']} calls not shown here")).to_be_visible()
     assert lab.complaints == []

@@ -138,3 +138,9 @@ def test_first_line_is_the_first_that_says_something(text: str, line: str) -> No
 
 def test_first_line_is_cut_at_the_length_given() -> None:
     assert first_line("abcdef", 4) == "abc…"
+
+
+def test_lone_carriage_return_ends_a_line_in_a_value_and_overwrites_one_on_a_screen():
+    table = "city,price\rOslo,1\rBergen,2\r"
+    assert strip_control(table, is_screen=False) == "city,price\nOslo,1\nBergen,2\n"
+    assert strip_control(table) == "Bergen,2"

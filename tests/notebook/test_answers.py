@@ -44,6 +44,18 @@ def test_huge_answer_is_whole_in_out_and_shortened_on_the_page(cells, value):
     assert "the value itself is whole" in shown
 
 
+@pytest.mark.parametrize("wrap", ["{}", "['{}']"])
+def test_secret_in_an_answer_is_whole_in_out_and_redacted_on_the_page(cells, wrap, monkeypatch):
+    monkeypatch.setenv("SHOP_API_KEY", "sk-abcdefgh12345678")
+    value = wrap.format("the key is sk-abcdefgh12345678")
+    value = eval(value) if wrap != "{}" else value
+    cells.model(final(value))
+    done = cells.run("%%agent bot --model @m --as answer\nGive it.")
+    assert cells["answer"] == cells["_"] == value
+    assert "the key is" in done.text.partition("Out[")[2]
+    assert "sk-abcdefgh12345678" not in done.text
+
+
 def test_huge_object_shows_itself_as_it_likes(cells):
     cells.define("class Long:\n    def __repr__(self): return 'a' * 200\nlong = Long()")
     cells.model(final("@long"))

@@ -41,8 +41,12 @@ def test_run_is_a_widget_while_it_goes_on_and_a_record_from_its_end_on(ready):
     ready.execute("m = slow(2)")
     page = Page(ready, CELL).finish()
     first = next(content["data"] for kind, content in page.sent if kind == "display_data")
-    assert set(first) == {WIDGET, "text/html", "text/plain"}
+    assert set(first) == {WIDGET, RECORD, "text/html", "text/plain"}
     assert first[WIDGET]["model_id"] == page.comm_id
+    assert first[RECORD]["status"] == "running"
+    assert first[RECORD]["steps"] == []
+    assert first[RECORD]["run_id"] == page.record["run_id"]
+    assert first[RECORD]["journal"].endswith(".jsonl")
     assert [set(bundle) for bundle in page.outputs] == [{RECORD, "text/html", "text/markdown", "text/plain"}]
     assert page.record["status"] == "answered"
     assert page.is_closed
@@ -175,6 +179,21 @@ def test_run_is_asked_about_after_its_end_too(ready):
     assert page.ask("set_view", place=0, view="summary")["effective"] == "from the next run"
     assert page.ask("hello")["data"]["steps"][0] == {"view": "summary"}
     assert ready.execute("bot.settings.summary_mode, bot.memory.view_of(1)").result == "('off', 'summary')"
+
+
+def test_page_that_was_closed_in_the_middle_gets_what_stands_in_the_cell(ready):
+    ready.execute("m = slow(3)")
+    page = Page(ready, CELL)
+    page.wait_for(lambda: n_steps(page) == 1)
+    assert "bundle" not in page.ask("hello", snapshot=True, bundle=True)["data"]
+    page.ask("set_view", place=0, view="summary")
+    page.finish()
+    data = page.ask("hello", snapshot=True, bundle=True)["data"]
+    assert "snapshot" not in data
+    assert data["bundle"] == page.outputs[-1]
+    assert data["bundle"][RECORD]["steps"][0]["laid_on"] == {"view": "summary"}
+    assert "memory" in data["bundle"][RECORD]
+    assert "bundle" not in page.ask("hello")["data"]
 
 
 def test_run_of_a_deleted_agent_says_so(ready):

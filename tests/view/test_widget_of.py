@@ -10,7 +10,7 @@ from view.samples import planned_run, small_run
 
 from agent_magic import ScriptedModel, ToolCallingAgent
 from agent_magic.core.errors import OptionError
-from agent_magic.view import widget
+from agent_magic.view import host, widget
 
 call, final = ScriptedModel.calls, ScriptedModel.final
 
@@ -26,9 +26,14 @@ def add(a: int, b: int) -> int:
 
 
 @pytest.fixture(autouse=True)
-def no_widget_is_left_open():
+def plain_python():
+    """No notebook is there that another test has loaded the extension into; no widget is left open."""
+    known = host.current()
+    host.take_off()
     yield
     ipywidgets.Widget.close_all()
+    if known is not None:
+        host.put(known)
 
 
 def test_run_is_a_widget_of_its_record():
@@ -57,13 +62,13 @@ def test_widgets_of_runs_go_into_boxes_and_tabs_and_are_linked():
     one, other = widget(small_run()), widget(small_run(), step=1)
     tab = ipywidgets.Tab([ipywidgets.VBox([one]), ipywidgets.HBox([other])])
     assert tab.children[0].children == (one,)
-    ipywidgets.link((one, "quiet"), (box := ipywidgets.Checkbox(), "value"))
-    ipywidgets.jslink((one, "quiet"), (other, "quiet"))
+    ipywidgets.link((one, "is_live"), (box := ipywidgets.Checkbox(), "value"))
+    ipywidgets.jslink((one, "is_live"), (other, "is_live"))
     box.value = True
-    assert one.quiet is True
+    assert one.is_live is True
     told = []
-    one.observe(told.append, "quiet")
-    one.quiet = False
+    one.observe(told.append, "is_live")
+    one.is_live = False
     assert [change.new for change in told] == [False]
 
 

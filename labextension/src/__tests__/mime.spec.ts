@@ -180,6 +180,57 @@ describe('with the kernel that ran it', () => {
   });
 });
 
+describe('of a run that went on when the notebook was saved', () => {
+  const RUNNING = { ...RECORD, status: 'running', steps: [], answer: null };
+  const HELLO = { nonce: 'n1', is_running: true, settings: SETTINGS, steps: [] };
+  const later = (n: number): Reply => {
+    const run = { ...RUNNING, steps: RECORD.steps.slice(0, n), now: { step_number: n + 1, doing: 'thinking' } };
+    return { v: 1, ok: true, data: { ...HELLO, snapshot: { v: 1, n, run, settings: SETTINGS, step: null } } };
+  };
+
+  it('follows it, and keeps its forms when it has ended', async () => {
+    const { panel, kernel } = openPanel(later(1));
+    const setData = vi.fn();
+    await renderer.renderModel({ data: { [RUN_MIME]: RUNNING }, setData } as unknown as IRenderMime.IMimeModel);
+    Widget.attach(renderer, panel.node);
+    await settle();
+    expect(kernel.sent[0]?.content).toMatchObject({ verb: 'hello', snapshot: true, bundle: true });
+    expect(renderer.node.querySelectorAll('[role="listitem"][aria-posinset]')).toHaveLength(1);
+    expect(controls()).not.toEqual([]);
+    kernel.reply = later(2);
+    await vi.advanceTimersByTimeAsync(1_500);
+    expect(renderer.node.querySelectorAll('[role="listitem"][aria-posinset]')).toHaveLength(2);
+    expect(setData).not.toHaveBeenCalled();
+    const bundle = { [RUN_MIME]: RECORD, 'text/plain': 'Oslo' };
+    kernel.reply = { v: 1, ok: true, data: { ...HELLO, is_running: false, bundle } };
+    await vi.advanceTimersByTimeAsync(1_500);
+    expect(setData).toHaveBeenCalledExactlyOnceWith({ data: bundle });
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(verbs(kernel)).toEqual(['hello', 'hello', 'hello']);
+  });
+
+  it('says that it was lost where the kernel does not know it, and follows it where a later one does', async () => {
+    const { panel } = openPanel(UNKNOWN);
+    await show(panel, RUNNING);
+    expect(renderer.node.textContent).toContain('The kernel ended during this run');
+    expect(controls()).toEqual([]);
+    panel.setKernel(new KernelDouble('k2', later(2)));
+    await settle();
+    expect(renderer.node.textContent).not.toContain('The kernel ended');
+    expect(renderer.node.querySelectorAll('[role="listitem"][aria-posinset]')).toHaveLength(2);
+    expect(controls()).not.toEqual([]);
+  });
+
+  it('says so when its kernel goes', async () => {
+    const { panel } = openPanel(later(1));
+    await show(panel, RUNNING);
+    panel.sessionContext.statusChanged.emit('restarting');
+    await settle();
+    expect(renderer.node.textContent).toContain('The kernel ended during this run');
+    expect(controls()).toEqual([]);
+  });
+});
+
 describe('drawn again', () => {
   it('keeps open what was opened', async () => {
     const { panel } = openPanel(UNKNOWN);

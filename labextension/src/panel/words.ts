@@ -5,7 +5,7 @@ import type { PanelStepRecord, StepView } from '../protocol';
 import { STATUS } from '../steps/words';
 
 export const SEEN_CHOICES: readonly (readonly [StepView | '', string])[] = [
-  ['', 'default'],
+  ['', 'as the agent says'],
   ['full', 'full'],
   ['summary', 'summary'],
   ['hidden', 'hidden']

@@ -84,6 +84,7 @@ const call = object<CallRecord>({
   notes: texts,
   printed: text,
   bound_to: text,
+  is_edited: flag,
   duration_s: number,
   output: object<ValueRecord>({ type: words, shape: text, preview: text }),
   images: texts

@@ -69,7 +69,7 @@ function stepTitles(step: StepRecord): Title[] {
 }
 
 export function callTitle(call: CallRecord, { isRunning = false, isBrief = false } = {}): Title {
-  const code = callLine(call.name, call.arguments);
+  const code = callLine(call.name, call.arguments) + (call.is_edited ? ' as edited' : '');
   if (call.error) {
     const outcome = isBrief ? oneLine(call.error.kind, OUTCOME_CHARS) : errorLine(call.error);
     return { code, outcome, isError: true };

@@ -168,7 +168,7 @@ export const WORDS = {
   task: 'Task',
   thought: 'Thought',
   tryingAgain: 'waiting before it tries again',
-  undo: 'Undo last change',
+  undo: 'Undo change to a step',
   undoHint: 'Take back the last change to a step: its view, its pin, an edit',
   unpinned: 'not pinned',
   unreadable: 'This run cannot be read: its record is damaged, or of another version. Update agent_magic: pip install -U agent-magic',
