@@ -84,10 +84,10 @@ def test_run_streams_into_one_output(lab, lab_folder):
     # The second reply is still awaited when the first step can be read.
     expect(row_of(lab.area(1), 1).get_by_text("5076")).to_be_visible(timeout=20_000)
     assert [output["output_type"] for output in lab.outputs(1)] == ["display_data"]
-    assert RECORD not in lab.outputs(1)[0]["data"]
+    assert lab.outputs(1)[0]["data"][RECORD]["status"] == "running"
     lab.wait_for_end(1)
     assert [output["output_type"] for output in lab.outputs(1)] == ["display_data", "execute_result"]
-    assert RECORD in lab.outputs(1)[0]["data"]
+    assert lab.outputs(1)[0]["data"][RECORD]["status"] == "answered"
 
 
 def test_stop_button_ends_a_run_and_the_next_cell_works(lab, lab_folder):
