@@ -49,6 +49,11 @@ class Keeping:
 _keepings: weakref.WeakKeyDictionary[MultiStepAgent, Keeping] = weakref.WeakKeyDictionary()
 
 
+def journals_kept() -> list[tuple[MultiStepAgent, Journal]]:
+    """The agents whose runs were written to a journal, each with it."""
+    return [(agent, keeping.journal) for agent, keeping in _keepings.items() if keeping.journal is not None]
+
+
 def living_agent(state: KernelState, name: str) -> MultiStepAgent | None:
     """The agent that the variable `name` holds, None if there is no such variable.
 

@@ -92,7 +92,7 @@ class _Shown:
             journals.tell(reason=reason or None, warnings=warnings)
         draft = RunDraft(reason=reason or None, warnings=warnings, is_quiet=quiet)
         self.live = LiveRun(agent, draft, self._poke)
-        self._display = display = _choose_display(magics, self.live, quiet=quiet)
+        self._display = display = _choose_display(magics, self.live)
         self._drawing = drawing = Drawing(display, draft, self.live)
         if display.to_snapshot is not None:
             take_snapshot = display.to_snapshot
@@ -133,15 +133,15 @@ class _Shown:
         self._drawing.end(result, journal=self._journals.name if self._journals is not None else None)
 
 
-def _choose_display(magics: Any, live: LiveRun, *, quiet: bool) -> Display:
+def _choose_display(magics: Any, live: LiveRun) -> Display:
     """A widget where a person looks and one can be drawn; HTML in other kernels; else text."""
     shell = magics.shell
     if not hasattr(shell, "kernel"):
         from agent_magic.notebook.terminal import TerminalDisplay  # noqa: PLC0415 - widths of signs take 0.05 s
 
-        return TerminalDisplay(quiet=quiet)
+        return TerminalDisplay()
     if not shows_widgets(shell):
-        return PageDisplay(shell, quiet=quiet)
+        return PageDisplay(shell)
     from agent_magic.notebook.widget_page import WidgetDisplay  # noqa: PLC0415 - widgets take 0.1 s to import
 
-    return WidgetDisplay(shell, live, quiet=quiet, keeps_widget=magics.after_run == "widget")
+    return WidgetDisplay(shell, live, keeps_widget=magics.after_run == "widget")

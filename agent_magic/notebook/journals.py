@@ -13,7 +13,10 @@ from typing import Any
 from agent_magic.agents.multistep import MultiStepAgent
 from agent_magic.core.events import Event, RunStarted
 from agent_magic.core.result import RunResult
+from agent_magic.notebook.building import journals_kept
 from agent_magic.record.journal import Journal
+
+_CELL_ENDED = "post_run_cell"
 
 
 class Journals:
@@ -40,6 +43,7 @@ class Journals:
         """Write what happened; the journal is opened with the run."""
         if isinstance(event, RunStarted):
             self._run_id = event.run_id
+            self._shell.events.register(_CELL_ENDED, keep_up)  # once, however often
             self.journal = Journal.open(
                 agent_name=self._agent.name,
                 run_id=event.run_id,
@@ -68,6 +72,19 @@ class Journals:
     def warning(self) -> str | None:
         """What the person should know of the journal."""
         return self.journal.warning if self.journal is not None else None
+
+
+def keep_up(_cell: Any = None) -> None:
+    """Write what a cell, or a click since the one before, has changed in what agents remember."""
+    for agent, journal in journals_kept():
+        if not agent.is_running:
+            journal.keep_up(agent.memory)
+
+
+def uninstall(shell: Any) -> None:
+    """Write no more after cells."""
+    if keep_up in shell.events.callbacks[_CELL_ENDED]:
+        shell.events.unregister(_CELL_ENDED, keep_up)
 
 
 def _folder_of_notebook(shell: Any) -> Path | None:

@@ -171,11 +171,10 @@ class LiveRun(Steering):
     def _to_bundle(self, result: RunResult) -> dict[str, Json]:
         """What stands in the cell of the run, for a page that was not there when it was put there."""
         record, memory = beside_of(result).to_record(*self.as_it_counts(result)), self.memory
-        is_quiet = record_of(result).get("is_quiet", False)
-        if is_quiet:
+        if record_of(result).get("is_quiet"):
             record["is_quiet"] = True
         kept = None if memory is None else with_memory(record, memory, result, journal=self.journal)
-        return to_bundle(record, quiet=is_quiet, kept=kept)
+        return to_bundle(record, kept=kept)
 
     # -- what pages ask for --------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ It must stay light: whatever runs an agent is imported with the first cell that 
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -145,6 +146,9 @@ def _model_ids() -> list[str]:
 
 def unload(shell: Any) -> None:
     """Take all of it off again."""
+    journals = sys.modules.get("agent_magic.notebook.journals")
+    if journals is not None:  # a run was kept
+        journals.uninstall(shell)
     widget_host.uninstall()
     control_channel.uninstall(shell)
     empty_body.uninstall(shell)

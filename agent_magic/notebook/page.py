@@ -37,19 +37,18 @@ class PageDisplay:
     news_s = 0.02
     to_snapshot = None
 
-    def __init__(self, shell: Any, *, quiet: bool) -> None:
+    def __init__(self, shell: Any) -> None:
         self._output = Output(shell)
-        self._quiet = quiet
         self._drawn: DrawnSteps = {}
 
     def draw(self, draft: RunDraft) -> None:
         """Show how far the run is."""
-        self._output.show(to_live_bundle(draft.to_record(), quiet=self._quiet, drawn=self._drawn))
+        self._output.show(to_live_bundle(draft.to_record(), drawn=self._drawn))
 
     def end(self, draft: RunDraft) -> None:
         """Leave the finished record."""
         record, kept = draft.to_record(), draft.to_kept_record()
-        self._output.show(to_bundle(record, quiet=self._quiet, kept=kept))
+        self._output.show(to_bundle(record, kept=kept))
 
     def hold(self) -> AbstractContextManager[None]:
         """A front end shows its prompt below the output."""

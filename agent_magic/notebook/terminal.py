@@ -36,8 +36,7 @@ class TerminalDisplay:
     """Before a tool begins, not while it writes into the terminal itself."""
     to_snapshot = None
 
-    def __init__(self, *, quiet: bool) -> None:
-        self._quiet = quiet
+    def __init__(self) -> None:
         # Python's own stream: `sys.stdout` may belong to a tool while it runs.
         stream = sys.__stdout__
         self._painter = Painter(stream) if stream is not None and can_paint(stream) else None
@@ -61,7 +60,7 @@ class TerminalDisplay:
             record = draft.to_record()
             if not self._is_drawing and not self._begin(record):
                 return
-            if not self._quiet:
+            if not record.get("is_quiet"):
                 for step in record["steps"][self._n_told :]:
                     self._new += step_lines(step)
             self._n_told = len(record["steps"])
@@ -71,7 +70,7 @@ class TerminalDisplay:
     def end(self, draft: RunDraft) -> None:
         """Leave the finished run."""
         self._leave()
-        print(to_text(draft.to_record(), quiet=self._quiet))
+        print(to_text(draft.to_record()))
 
     def discard(self) -> None:
         """Leave a line: there was no run after all."""

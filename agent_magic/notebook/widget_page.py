@@ -37,10 +37,9 @@ class WidgetDisplay:
     redraw_s = 0.05
     news_s = 0.02
 
-    def __init__(self, shell: Any, live: LiveRun, *, quiet: bool, keeps_widget: bool) -> None:
+    def __init__(self, shell: Any, live: LiveRun, *, keeps_widget: bool) -> None:
         self._output = Output(shell)
         self._live = live
-        self._quiet = quiet
         self._keeps_widget = keeps_widget
         self._feed = Feed()
         self._widget: RunWidget | None = None
@@ -60,7 +59,7 @@ class WidgetDisplay:
                 is_live=True,
             )
             harden(widget.comm)
-            live = to_live_bundle(record, quiet=self._quiet)
+            live = to_live_bundle(record)
             self._output.show({**mime_of(widget), RUN_MIME: _to_sketch(record, self._live), **live})
             return
         self._widget.tell(messages)
@@ -77,7 +76,7 @@ class WidgetDisplay:
     def end(self, draft: RunDraft) -> None:
         """Leave the finished record in the place of the widget."""
         record = draft.to_record()
-        bundle = to_bundle(record, quiet=self._quiet, kept=draft.to_kept_record())
+        bundle = to_bundle(record, kept=draft.to_kept_record())
         widget, self._widget = self._widget, None
         if widget is None:
             self._output.show(bundle)

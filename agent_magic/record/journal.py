@@ -73,14 +73,13 @@ class Journal:
     ```
     """
 
-    def __init__(self, file: JournalFile | None, *, agent_name: str, warning: str | None = None) -> None:
+    def __init__(self, file: JournalFile | None, *, warning: str | None = None) -> None:
         self.warning = warning
         """What the person should know, once; None if all is well."""
         self.path = file.path if file is not None else None
         """The file; None if there is none."""
         self._file = file
         self._is_on = file is not None
-        self._agent_name = agent_name
         self._writer = MemoryWriter(largest=LARGEST_OUTPUT)
         self._memory: AgentMemory | None = None
         """While a run goes on."""
@@ -125,14 +124,14 @@ class Journal:
             folder = open_folder(beside)
             prune(folder)
             file = JournalFile(folder, agent_name, run_id)
-            journal = cls(file, agent_name=agent_name)
+            journal = cls(file)
             journal._told, journal._earlier = told, earlier
             journal._append(
                 {"version": VERSION, "agent_magic": __version__, "agent": write_text(agent_name)},
                 is_first=True,
             )
         except OSError as error:
-            return cls(None, agent_name=agent_name, warning=_tell(error, folder or own_folder()))
+            return cls(None, warning=_tell(error, folder or own_folder()))
         return journal
 
     def add(self, event: Event, memory: AgentMemory) -> None:
@@ -142,9 +141,9 @@ class Journal:
             self._guarded(lambda: write(self, event, memory))
 
     def keep_up(self, memory: AgentMemory) -> None:
-        """Write what was changed in the memory since, such as an edit after the end of a run."""
+        """Write what was changed in the memory since, such as an edit after the end of a run; mostly nothing."""
         if self._is_on and self._follows(memory):
-            self._guarded(lambda: self._write("change", {}, memory))
+            self._guarded(lambda: self._write("change", {}, memory, only_news=True))
 
     def close(self, result: RunResult | None, memory: AgentMemory) -> None:
         """Write how the run ended, if that is not written yet; None if it never began."""
@@ -242,9 +241,13 @@ class Journal:
             self._last_memory = weakref.ref(self._memory)
             self._memory = None
 
-    def _write(self, kind: str, fields: dict[str, Json], memory: AgentMemory) -> None:
+    def _write(
+        self, kind: str, fields: dict[str, Json], memory: AgentMemory, *, only_news: bool = False
+    ) -> None:
         is_new = not self._writer.has_kept
         rows = self._writer.take(memory)
+        if only_news and not rows:
+            return
         line: dict[str, Json] = {"kind": kind, "at": round(time.time(), 3), **fields}
         if is_new:
             line["is_new_memory"] = True

@@ -89,11 +89,12 @@ class Now:
     def start(self, event: ToolCallStarted) -> None:
         """A call runs."""
         self.waiting = None
-        self._running[event.call.id] = None
         started = to_call_record(ToolResult(call=event.call), _RUNNING_LIMITS)
         started.pop("observation", None)
         started.pop("output", None)
+        # In this order: Ctrl-C may come between the two, and what runs is looked up among the calls.
         self._calls[event.call.id] = started
+        self._running[event.call.id] = None
 
     def end(self, result: ToolResult) -> None:
         """A call has its result."""

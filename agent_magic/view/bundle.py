@@ -33,7 +33,7 @@ DrawnSteps = dict[tuple[int, bool], tuple[AnyStepRecord, str]]
 """HTML of finished steps, kept by whoever draws one run again and again. Starts empty."""
 
 
-def to_bundle(record: RunRecord, *, quiet: bool = False, kept: RunRecord | None = None) -> dict[str, Json]:
+def to_bundle(record: RunRecord, *, kept: RunRecord | None = None) -> dict[str, Json]:
     """The four forms of a run by MIME type; in a notebook file they take under 800 kB together.
 
     Args:
@@ -42,28 +42,22 @@ def to_bundle(record: RunRecord, *, quiet: bool = False, kept: RunRecord | None 
     details = _BRIEF_DETAILS if len(record["steps"]) > _BRIEF_FROM else DETAILS
     return {
         RUN_MIME: kept or record,
-        "text/html": fit(lambda detail: to_html(record, quiet=quiet, detail=detail), details, MAX_HTML_BYTES),
-        "text/markdown": fit(
-            lambda detail: to_markdown(record, quiet=quiet, detail=detail), details, MAX_TEXT_BYTES
-        ),
-        "text/plain": fit(
-            lambda detail: to_text(record, quiet=quiet, detail=detail), DETAILS, MAX_TEXT_BYTES
-        ),
+        "text/html": fit(lambda detail: to_html(record, detail=detail), details, MAX_HTML_BYTES),
+        "text/markdown": fit(lambda detail: to_markdown(record, detail=detail), details, MAX_TEXT_BYTES),
+        "text/plain": fit(lambda detail: to_text(record, detail=detail), DETAILS, MAX_TEXT_BYTES),
     }
 
 
-def to_live_bundle(
-    record: RunRecord, *, quiet: bool = False, drawn: DrawnSteps | None = None
-) -> dict[str, Json]:
+def to_live_bundle(record: RunRecord, *, drawn: DrawnSteps | None = None) -> dict[str, Json]:
     """A run that goes on, as small HTML and text: the newest steps, and what happens now.
 
-    Steps that `drawn` has are not drawn again, as long as they are the same objects; `quiet`
-    leaves header and progress.
+    Steps that `drawn` has are not drawn again, as long as they are the same objects. Of a quiet run
+    header and progress are left.
     """
     drawn = {} if drawn is None else drawn
     parts = [html.header(record)]
     lines = plain.header(record)
-    if not quiet:
+    if not record.get("is_quiet"):
         steps = record["steps"]
         shown = steps[-_LIVE_STEPS:]
         if len(shown) < len(steps):

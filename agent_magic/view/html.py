@@ -56,10 +56,10 @@ _STATUS_COLOURS: dict[Status, str] = {
 }
 
 
-def to_html(record: RunRecord, *, quiet: bool = False, detail: Detail = FULL) -> str:
-    """A run as one `<div>`; `quiet` leaves header and answer."""
+def to_html(record: RunRecord, *, detail: Detail = FULL) -> str:
+    """A run as one `<div>`; of a quiet one header and answer."""
     parts = [header(record)]
-    if not quiet:
+    if not record.get("is_quiet"):
         parts += [_task(record), *_steps(record, detail)]
     return page([*parts, *ending(record)])
 

@@ -25,10 +25,10 @@ from agent_magic.view.words import FULL, Detail
 _TICKS = re.compile("`+")
 
 
-def to_markdown(record: RunRecord, *, quiet: bool = False, detail: Detail = FULL) -> str:
-    """A run as Markdown; `quiet` leaves header and answer."""
+def to_markdown(record: RunRecord, *, detail: Detail = FULL) -> str:
+    """A run as Markdown; of a quiet one header and answer."""
     parts = [header(record)]
-    if not quiet:
+    if not record.get("is_quiet"):
         parts += [_with_labels("**Task**", words.task_words(record)), fence(record["task"])]
         parts += [
             f"- {span('@' + v['name'])}: {span(words.one_line(v['description']))}"

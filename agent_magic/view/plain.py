@@ -26,10 +26,10 @@ from agent_magic.view.words import FULL, Detail
 _INDENT = "    "
 
 
-def to_text(record: RunRecord, *, quiet: bool = False, detail: Detail = FULL) -> str:
-    """A run as text without a line end at its end; `quiet` leaves header and answer."""
+def to_text(record: RunRecord, *, detail: Detail = FULL) -> str:
+    """A run as text without a line end at its end; of a quiet one header and answer."""
     lines = header(record)
-    if not quiet:
+    if not record.get("is_quiet"):
         lines += ["", "Task" + _labels(words.task_words(record)), *indent(to_display(record["task"]))]
         for variable in record["variables"]:
             lines += indent(to_display(f"@{variable['name']}: {variable['description']}"))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import traitlets
 
 from agent_magic.view.page_widget import PageWidget
-from agent_magic.view.protocol import VERSION, Message
+from agent_magic.view.protocol import VERSION, Batch, Message
 
 
 class RunWidget(PageWidget):
@@ -26,4 +26,4 @@ class RunWidget(PageWidget):
         if len(messages) == 1:
             self.send(messages[0])
         elif messages:
-            self.send({"v": VERSION, "kind": "batch", "messages": list(messages)})
+            self.send(Batch(v=VERSION, kind="batch", messages=list(messages)))

@@ -65,7 +65,7 @@ def show(n_steps: int, *, n_pieces: int = 0) -> tuple[float, int, float]:
     draft = RunDraft()
     live = LiveRun(agent, draft, lambda: None)
     shell = SimpleNamespace(display_pub=SimpleNamespace(publish=lambda **_: None))
-    drawing = Drawing(WidgetDisplay(shell, live, quiet=False, keeps_widget=False), draft, live)
+    drawing = Drawing(WidgetDisplay(shell, live, keeps_widget=False), draft, live)
     spent, n_events = 0.0, 0
     for event in agent.stream("Add."):
         n_events += 1

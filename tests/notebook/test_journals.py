@@ -83,6 +83,20 @@ def test_next_run_of_the_agent_goes_on_in_the_same_file(kernel, beside):
     assert [run.value for run in saved.runs] == ["one", "two"]
 
 
+def test_edit_after_the_run_is_on_disk_with_the_next_cell(kernel, beside):
+    kernel.execute("m = ScriptedModel([call(('wait', {'seconds': 0})), final('one')])")
+    kernel.execute(CELL)
+    (file,) = journals(beside)
+    kernel.execute("1 + 1")
+    before = kinds(file)
+    assert before[-1] == "run_end"  # a cell that changed nothing leaves no line
+    kernel.execute("bot.memory.set_view(1, 'hidden')")
+    assert kinds(file) == [*before, "change"]
+    assert agent_magic.load(file).memory.view_of(1) == "hidden"
+    kernel.execute("%unload_ext agent_magic\nbot.memory.set_view(1, None)")
+    assert kinds(file) == [*before, "change"]
+
+
 def test_journal_can_be_turned_off(kernel, beside):
     kernel.execute("%config AgentMagics.journal = False\nm = ScriptedModel([final('done')])")
     assert kernel.execute(CELL).error is None

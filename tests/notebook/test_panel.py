@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
-
-from agent_magic.view.drawing_code import is_built
+from page import need_built_view
 
 pytestmark = pytest.mark.kernel
 
@@ -80,8 +79,8 @@ def output_of(kernel, code: str, *, takes_input: bool) -> dict[str, Any]:
     return next(o["data"] for o in done.outputs if o["output_type"] == "execute_result")
 
 
-@pytest.mark.skipif(not is_built(), reason="the live view is not built")
 def test_agent_as_a_value_is_its_panel_beside_the_static_forms(ready):
+    need_built_view()
     data = output_of(ready, "bot", takes_input=True)
     assert set(data) == {WIDGET, "text/html", "text/plain"}
     assert value_of(ready, f"ipywidgets.Widget.widgets[{data[WIDGET]['model_id']!r}].kind") == "agent"
@@ -365,8 +364,8 @@ def test_unloading_ends_all_panels(page):
     assert value_of(page.kernel, "[w.is_live, len(bot.settings._observers)]") == [False, 0]
 
 
-@pytest.mark.skipif(not is_built(), reason="the live view is not built")
 def test_widget_of_a_run_keeps_its_controls_and_what_was_edited(ready):
+    need_built_view()
     ready.finish(ready.begin("%%agent bot\nAdd.", takes_input=True))
     ready.execute("w = agent_magic.view.widget(bot.runs[-1], step=1)")
     run = value_of(ready, "{'run_id': w.snapshot['run']['run_id'], 'nonce': w.nonce}")

@@ -22,7 +22,7 @@ from agent_magic.core.events import (
     ToolCallStarted,
     Waiting,
 )
-from agent_magic.core.messages import ChatMessage
+from agent_magic.core.messages import ChatMessage, ToolCall
 from agent_magic.core.steps import TaskStep
 from agent_magic.record.draft import RunDraft
 from agent_magic.record.growing import MOST_CHARS
@@ -45,6 +45,27 @@ def draft_of(*events: Event) -> RunDraft:
 
 def now_after(*events: Event) -> object:
     return draft_of(StepStarted(step_number=1), *events).to_record().get("now")
+
+
+class Stopping(dict):
+    """Arguments during whose reading the person presses Ctrl-C, once."""
+
+    n_left = 1
+
+    def items(self):
+        if self.n_left:
+            Stopping.n_left -= 1
+            raise KeyboardInterrupt
+        return super().items()
+
+
+def test_call_whose_start_was_cut_by_ctrl_c_leaves_a_record_that_can_be_drawn():
+    draft = RunDraft()
+    draft.add(StepStarted(step_number=1))
+    call = ToolCall(id="c1", name="look", arguments=Stopping(a=1))
+    with pytest.raises(KeyboardInterrupt):
+        draft.add(ToolCallStarted(step_number=1, call=call))
+    assert draft.to_record()["now"] == {"step_number": 1, "doing": "thinking"}
 
 
 def test_draft_of_a_running_run() -> None:

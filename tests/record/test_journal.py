@@ -322,7 +322,7 @@ def test_file_stops_at_its_cap_and_says_so(tmp_path: Path) -> None:
         if isinstance(event, RunStarted):
             folder = tmp_path / "folder"
             folder.mkdir()
-            journal = Journal(JournalFile(folder, "a", event.run_id, max_bytes=9_000), agent_name="a")
+            journal = Journal(JournalFile(folder, "a", event.run_id, max_bytes=9_000))
         assert journal is not None
         journal.add(event, agent.memory)
     assert journal is not None

@@ -116,7 +116,7 @@ def test_live_bundle_is_small_when_the_run_is_long() -> None:
 
 
 def test_quiet_live_bundle_has_header_and_progress_only() -> None:
-    bundle = to_live_bundle(running_draft("Look.").to_record(), quiet=True)
+    bundle = to_live_bundle(running_draft("Look.").to_record() | {"is_quiet": True})
     assert bundle["text/plain"] == snapshot("""\
 Look. · running · Look.
 step 2 of 20 · 501 tokens in, 40 out · cost unknown · 0 ms

@@ -17,7 +17,10 @@ from agent_magic.view.words import Detail
 
 
 def html_of(*steps: object, quiet: bool = False, **fields: object) -> str:
-    return to_html(to_record(run(*steps, **fields)), quiet=quiet)
+    record = to_record(run(*steps, **fields))
+    if quiet:
+        record["is_quiet"] = True
+    return to_html(record)
 
 
 def test_html_of_a_small_run() -> None:

@@ -148,7 +148,7 @@ def test_text_shows_two_lines_of_a_task_with_windows_line_ends() -> None:
 
 
 def test_quiet_text_has_header_and_answer_only() -> None:
-    assert to_text(to_record(small_run()), quiet=True) == snapshot("""\
+    assert to_text(to_record(small_run()) | {"is_quiet": True}) == snapshot("""\
 analyst · answered · openai/gpt-5
 4 steps of 20 · 1,506 tokens in (1,024 cached), 120 out · $0.0032 · 4.2 s
 

@@ -6,7 +6,7 @@
 import type { IDrawing } from '../steps/model';
 import { Route, watchKernel } from '../steps/route';
 import type { Ask } from '../steps/scene';
-import type { IMounted } from '../steps/view';
+import { Steered } from '../steps/steered';
 import { mountAgent } from './panel';
 import { AgentStore } from './store';
 
@@ -40,18 +40,12 @@ export function agentDrawing(): IDrawing {
     },
     render: ({ model, el }) => {
       const ask: Ask = body => route.send(model, el, body);
-      let mounted: IMounted | null = null;
-      let isSteered: boolean | null = null;
-      const mount = (): void => {
-        const canAsk = Boolean(model.get('nonce')) && store.isLive;
-        if (canAsk !== isSteered) {
-          mounted?.dispose();
-          isSteered = canAsk;
-          mounted = mountAgent(el, store, canAsk ? ask : null);
-        }
-      };
-      mount();
-      const unsubscribe = store.subscribe(mount);
+      const steered = new Steered(
+        ask,
+        () => Boolean(model.get('nonce')) && store.isLive,
+        given => mountAgent(el, store, given)
+      );
+      const unsubscribe = store.subscribe(steered.update);
       const unwatch = watchKernel(el, isUp => {
         if (!isUp) {
           part();
@@ -60,7 +54,7 @@ export function agentDrawing(): IDrawing {
       return () => {
         unsubscribe();
         unwatch();
-        mounted?.dispose();
+        steered.dispose();
       };
     }
   };

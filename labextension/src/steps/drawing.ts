@@ -7,9 +7,10 @@ import type { Message, Snapshot } from '../protocol';
 import type { IDrawing, IModel } from './model';
 import { isObject } from './reading';
 import { Route, watchKernel } from './route';
+import { Steered } from './steered';
 import { RunStore } from './store';
 import { mountRun } from './view';
-import type { Ask, IMounted } from './view';
+import type { Ask } from './view';
 
 export function runDrawing(): IDrawing {
   const store = new RunStore();
@@ -65,18 +66,12 @@ export function runDrawing(): IDrawing {
       }
       const ask: Ask = body => route.send(model, el, body);
       const greeting = new Greeting(model, store, ask, lose);
-      let mounted: IMounted | null = null;
-      let isSteered: boolean | null = null;
-      const mount = (): void => {
-        const canAsk = Boolean(model.get('nonce')) && !store.run.isGone;
-        if (canAsk !== isSteered) {
-          mounted?.dispose();
-          isSteered = canAsk;
-          mounted = mountRun(el, store, canAsk ? ask : null);
-        }
-      };
-      mount();
-      const unsubscribe = store.subscribe(mount);
+      const steered = new Steered(
+        ask,
+        () => Boolean(model.get('nonce')) && !store.run.isGone,
+        given => mountRun(el, store, given)
+      );
+      const unsubscribe = store.subscribe(steered.update);
       const unwatch = watchKernel(el, isUp => {
         if (isUp) {
           void greeting.greet();
@@ -84,14 +79,14 @@ export function runDrawing(): IDrawing {
           lose();
         }
       });
-      model.on('change:nonce', mount);
+      model.on('change:nonce', steered.update);
       void greeting.greet();
       return () => {
-        model.off('change:nonce', mount);
+        model.off('change:nonce', steered.update);
         unsubscribe();
         unwatch();
         greeting.end();
-        mounted?.dispose();
+        steered.dispose();
       };
     }
   };
