@@ -56,7 +56,10 @@ class RunRenderer extends Widget implements IRenderMime.IRenderer {
       await this._greet();
     } else {
       this._unmount();
-      this._mounted = Object.assign(mountLine(this.node, WORDS.unreadable), { isSteered: null });
+      // The run stands beside the record in words, which no version is needed for.
+      const text = model.data['text/plain'];
+      const line = mountLine(this.node, WORDS.unreadable, typeof text === 'string' ? text : '');
+      this._mounted = Object.assign(line, { isSteered: null });
     }
   }
 

@@ -280,6 +280,17 @@ describe('a record that cannot be drawn', () => {
     expect(kernel.sent).toEqual([]);
   });
 
+  it('has the words that stand beside it shown, as text', async () => {
+    await renderer.renderModel({
+      data: { [RUN_MIME]: { ...RECORD, version: 2 }, 'text/plain': 'analyst · answered <b>Oslo</b>' },
+      metadata: {},
+      setData: () => undefined
+    } as unknown as IRenderMime.IMimeModel);
+    expect(renderer.node.textContent).toContain('pip install -U agent-magic');
+    expect(renderer.node.textContent).toContain('analyst · answered <b>Oslo</b>');
+    expect(renderer.node.querySelector('b')).toBeNull();
+  });
+
   it('gives way to one that can', async () => {
     const { panel } = openPanel(UNKNOWN);
     await show(panel, null);

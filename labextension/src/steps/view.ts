@@ -8,6 +8,7 @@ import type { AskedRecord } from '../protocol';
 import { ApprovalCard } from './approval';
 import { Said } from './asking';
 import { Controls } from './controls';
+import { block } from './block';
 import { arrange, button, el, keepShortcutsOff, say } from './elements';
 import { endingNodes } from './ending';
 import { counted } from './figures';
@@ -49,9 +50,9 @@ export function mountRun(
   return new RunView(element, store, ask, options.step);
 }
 
-/** Say in a plain line that a run cannot be drawn, and what to do. */
-export function mountLine(element: HTMLElement, words: string): IMounted {
-  const node = el('div', 'run', el('div', 'notice', words));
+/** Say in a plain line that a run cannot be drawn, and what to do; below it the run as `text`, if there is one. */
+export function mountLine(element: HTMLElement, words: string, text = ''): IMounted {
+  const node = el('div', 'run', el('div', 'notice', words), ...(text ? [block(text)] : []));
   element.append(node);
   return {
     dispose: () => {
