@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from agent_magic.core.version import __version__
 
 if TYPE_CHECKING:
+    from agent_magic.agents.code import CodeAgent
     from agent_magic.agents.multistep import MultiStepAgent
     from agent_magic.agents.toolcalling import ToolCallingAgent
     from agent_magic.core.errors import AgentError, DefinitionError, RunError, StepError, ToolError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         SystemPromptStep,
         TaskStep,
     )
+    from agent_magic.execution.executor import CodeExecutor
     from agent_magic.models.litellm import LiteLLMModel
     from agent_magic.models.local import LocalModel
     from agent_magic.models.model import Model
@@ -40,6 +42,8 @@ _HOMES = {
     "AgentError": "core.errors",
     "AgentMemory": "core.memory",
     "ChatMessage": "core.messages",
+    "CodeAgent": "agents.code",
+    "CodeExecutor": "execution.executor",
     "DefinitionError": "core.errors",
     "FinalAnswerStep": "core.steps",
     "LiteLLMModel": "models.litellm",
@@ -69,6 +73,8 @@ __all__ = [
     "AgentError",
     "AgentMemory",
     "ChatMessage",
+    "CodeAgent",
+    "CodeExecutor",
     "DefinitionError",
     "FinalAnswerStep",
     "LiteLLMModel",

@@ -1,7 +1,7 @@
 // Builds what a user's machine needs no node for: the anywidget bundle and the JupyterLab extension.
 // It must not install anything; `labextension/build.py` does, and calls it.
 import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,9 +23,10 @@ const common = {
 // Drawn by any front end that knows anywidget.
 const widget = resolve(here, '../agent_magic/view/static');
 rmSync(widget, { recursive: true, force: true });
-await build({
+const run = await build({
   ...common,
   minify: true,
+  metafile: true,
   entryPoints: { run: 'src/entry.ts' },
   outdir: widget
 });
@@ -35,6 +36,22 @@ await build({
   entryPoints: { run: 'style/index.css' },
   outdir: widget
 });
+
+// What is bundled of others comes with their licenses; JupyterLab's builder sees nothing of it.
+const packages = new Set(
+  Object.keys(run.metafile.inputs).flatMap(file => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? [])
+);
+writeFileSync(
+  resolve(widget, 'third-party-licenses.txt'),
+  [...packages]
+    .sort()
+    .map(name => {
+      const folder = resolve(here, 'node_modules', name);
+      const { version } = JSON.parse(readFileSync(resolve(folder, 'package.json'), 'utf8'));
+      return `${name} ${version}\n\n${readFileSync(resolve(folder, 'LICENSE'), 'utf8').trim()}\n`;
+    })
+    .join('\n\n')
+);
 
 // The same sources, drawn by our extension; `splitting` lets its two entries share one bridge.
 rmSync(resolve(here, 'lib'), { recursive: true, force: true });

@@ -19,11 +19,19 @@ from agent_magic.agents.calling import Ready
 from agent_magic.agents.drafts import StepDraft
 from agent_magic.agents.hooks import takes_keyword, tell_error
 from agent_magic.agents.run import Run
-from agent_magic.core.approval import EDITED, Decision, Item, Question, call_item, plan_item
+from agent_magic.core.approval import (
+    EDITED,
+    ApprovalPolicy,
+    Decision,
+    Item,
+    Question,
+    call_item,
+    plan_item,
+)
 from agent_magic.core.errors import ApprovalError, CallRejected, StepError
 from agent_magic.core.events import ApprovalGiven, Event, Notice, ToolCallEnded, Waiting
 from agent_magic.core.messages import ToolCall
-from agent_magic.core.steps import Fault, ToolResult
+from agent_magic.core.steps import CODE_CALL, Fault, ToolResult
 from agent_magic.core.text import truncate
 from agent_magic.core.values import Value, safe_repr
 from agent_magic.tools.tool import PreparedCall, Tool
@@ -33,6 +41,12 @@ CallApproval = Callable[..., Value]
 mapping has it made with these arguments, False or a text, which is the reason, refuses it."""
 Prepare = Callable[[ToolCall], tuple[Tool, PreparedCall]]
 """The tool of a call as it is now, and the arguments ready for it; raises a `StepError`."""
+TOOL_CALLS: frozenset[ApprovalPolicy] = frozenset({"tools", "all"})
+"""The policies that ask of the calls of an agent that calls tools."""
+CODE: frozenset[ApprovalPolicy] = frozenset({"code", "all"})
+"""Those that ask of code before it runs."""
+CALLS_OF_CODE: frozenset[ApprovalPolicy] = frozenset({"tools"})
+"""Those that ask of the calls that code makes: where the code itself was approved, they are too."""
 _POLL_S = 0.05
 _MAX_NOTE = 2_000
 
@@ -61,9 +75,18 @@ def may_ask(run: Run, asking: Asking) -> bool:
 
 
 def approve_calls(
-    run: Run, asking: Asking, draft: StepDraft, ready: Ready, prepare: Prepare
+    run: Run,
+    asking: Asking,
+    draft: StepDraft,
+    ready: Ready,
+    prepare: Prepare,
+    *,
+    policies: frozenset[ApprovalPolicy] = TOOL_CALLS,
 ) -> Generator[Event, None, Ready]:
     """The calls that may be made, with the arguments that the person gave; refused ones are in the draft.
+
+    Args:
+        policies: Those that ask of such calls; the person's own function is asked of all.
 
     Raises:
         ApprovalError: Nobody is there who could answer.
@@ -71,7 +94,7 @@ def approve_calls(
     """
     if run.settings.values.approve != run.values.approve:  # it holds for the calls of this very reply
         yield from pass_boundary(run, "call")
-    if asking.approve_call is None and run.values.approve == "never":
+    if asking.approve_call is None and run.values.approve not in policies:
         return ready
     # A tool that belongs to the run itself, such as `peek`, does nothing that a person must know of.
     calls = {
@@ -90,7 +113,7 @@ def approve_calls(
         for place, call in calls.items()
         if place not in decisions or decisions[place].verdict != "rejected"
     }
-    if left and run.values.approve != "never":
+    if left and run.values.approve in policies:
         said = yield from _ask(
             run, asking, draft.step_number, left, lambda item, given: _check(item, given, prepare)
         )
@@ -246,6 +269,8 @@ def _note_of(call: ToolCall, decision: Decision) -> str:
     """What the model is told beside the result; its call stays as it wrote it."""
     if decision.arguments is None or decision.arguments == call.arguments:
         return ""
+    if call.name == CODE_CALL and isinstance(code := decision.arguments.get("code"), str):
+        return truncate(f"{EDITED} this code:\n{code}", _MAX_NOTE)
     return truncate(f"{EDITED} {_to_json(decision.arguments)}", _MAX_NOTE)
 
 
@@ -259,6 +284,11 @@ def _to_json(arguments: Mapping[str, Value]) -> str:
 def _refusal(call: ToolCall, reason: str) -> str:
     end = "" if reason.endswith((".", "!", "?")) else "."
     why = f": {reason}{end}" if reason else "."
+    if call.name == CODE_CALL:
+        return (
+            f"The person refused this code{why} It was not run. Do not write it again: "
+            "do it another way, or give the final answer with what is known."
+        )
     return (
         f"The person refused this call{why} {call.name} was not run. Do not make this call again: "
         "do it another way, or give the final answer with what is known."

@@ -25,12 +25,10 @@ from agent_magic.core.events import (
     TextDelta,
     Waiting,
 )
-from agent_magic.core.messages import ChatMessage, MessageDelta, RequestKind, ToolSchema
+from agent_magic.core.messages import ChatMessage, MessageDelta, RequestKind
 from agent_magic.models.deltas import MessageBuilder
 from agent_magic.models.retry import Failure, RetryPolicy
 
-STOP = ("Observation:", "Calling tools:")
-"""Where a model that writes its calls as text would begin to make up their results."""
 _AFTER_OVERFLOW = 0.7
 """Of the tokens that a provider refused."""
 
@@ -76,7 +74,7 @@ def ask_model(
         composed.schemas, draft.model_input_digest = request.schemas, request.digest
         start = time.monotonic()
         try:
-            message = yield from _ask_once(run, draft, messages, composed.schemas, composed.kind)
+            message = yield from _ask_once(run, draft, messages, composed)
         except Interrupted:
             raise
         except Exception as error:  # any fault out of a model is a failed call; the model says of what kind
@@ -149,12 +147,13 @@ def _ask_once(
     run: Run,
     draft: Draft,
     messages: Sequence[ChatMessage],
-    tools: Sequence[ToolSchema],
-    kind: RequestKind,
+    composed: Composed,
 ) -> Generator[Event, None, ChatMessage]:
     delta = PlanDelta if draft.is_plan else TextDelta
     builder = MessageBuilder()
-    pieces = run.model.stream(messages, tools=tools, stop=STOP if tools else (), kind=kind)
+    pieces = run.model.stream(
+        messages, tools=composed.schemas, stop=composed.stop, kind=composed.kind, **composed.options
+    )
     try:
         for piece in pieces:
             run.raise_if_interrupted()

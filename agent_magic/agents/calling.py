@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 
 from agent_magic.agents.observation import MAX_ERROR
-from agent_magic.agents.printed import Sink, printing_into
+from agent_magic.execution.sinks import Sink, printing_into
 from agent_magic.agents.run import Run
 from agent_magic.agents.side_by_side import BACKGROUND_LOOP, THREADS, wait_for
 from agent_magic.core.errors import StepError, ToolError, ToolExecutionError
@@ -161,11 +161,11 @@ def _call(place: int, body: Body, run: Run, *, is_caller: bool) -> CallOutcome:
     except KeyboardInterrupt as stop:
         if is_caller:  # a real Ctrl-C: signals reach the main thread only
             raise
-        error = _crash(body.tool, stop)
+        error = tell_crash(body.tool, stop)
     except BaseException as crash:  # noqa: BLE001 - a tool may raise anything, `sys.exit` included
         if is_caller and isinstance(crash, asyncio.CancelledError):
             run.raise_if_interrupted()
-        error = _crash(body.tool, crash)
+        error = tell_crash(body.tool, crash)
     return body.to_outcome(place, error)
 
 
@@ -201,7 +201,8 @@ def _in_loop_thread(tool: Tool, prepared: PreparedCall, loop: asyncio.AbstractEv
     return done.result()
 
 
-def _crash(tool: Tool, crash: BaseException) -> ToolExecutionError:
+def tell_crash(tool: Tool, crash: BaseException) -> ToolExecutionError:
+    """What a tool's body raised, as a model is told of it."""
     name = type(crash).__name__
     try:
         said = str(crash)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from agent_magic.core.changes import Snapshot, find_changes, take_snapshot
+from agent_magic.core.changes import NameChange, Snapshot, find_changes, take_snapshot
 from agent_magic.core.messages import ChatMessage, TokenUsage, ToolCall
 from agent_magic.core.state import State
 from agent_magic.core.steps import ActionStep, Fault, PlanDiff, PlanningStep, Timing, ToolResult
 from agent_magic.core.text import truncate
+from agent_magic.core.values import Value
 
 MAX_MODEL_OUTPUT = 100_000
 """Characters of a reply's text that are kept; a longer one is a model gone astray."""
@@ -99,6 +100,16 @@ class PlanDraft(Draft):
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binding:
+    """What a step made of one name, by reference, so that it can be taken back."""
+
+    change: NameChange
+    before: Value
+    """`ABSENT` if the name did not exist; so is `after` if it does not."""
+    after: Value
+
+
 class StepDraft(Draft):
     """An action step while it is being made."""
 
@@ -110,7 +121,13 @@ class StepDraft(Draft):
         """By place in `calls`."""
         self.entered: set[int] = set()
         """Places of the calls whose bodies were entered, or are about to be."""
+        self.is_code = False
+        """The step's action is a block of code; its one call is the code."""
         self.is_final_answer = False
+        self.told_before_answer = ""
+        """Of code that gave an answer: what is observed beside it."""
+        self.bindings: dict[str, Binding] = {}
+        """What its changes were made from and into, once it is a step."""
         self._watched: tuple[State, Snapshot] | None = None
 
     def watch(self, state: State) -> None:
@@ -121,12 +138,8 @@ class StepDraft(Draft):
         """Turn the answer that this step gave into one that was refused."""
         self.is_final_answer = False
         if 0 in self.results:
-            self.results[0] = ToolResult(
-                call=self.results[0].call,
-                output=self.results[0].output,
-                notes=self.results[0].notes,
-                fault=fault,
-            )
+            # In the place of the word that it was accepted.
+            self.results[0] = replace(self.results[0], observation=self.told_before_answer, fault=fault)
         else:  # it was given as text
             self.fault = fault
 
@@ -147,6 +160,17 @@ class StepDraft(Draft):
     def freeze(self) -> ActionStep:
         """The step; a call without a result is answered by what stopped it."""
         fault = self.fault
+        changes: tuple[NameChange, ...] = ()
+        if self._watched is not None:
+            state, before = self._watched
+            after = take_snapshot(state)
+            changes = find_changes(before, after)
+            self.bindings = {
+                change.name: Binding(
+                    change=change, before=before.value(change.name), after=after.value(change.name)
+                )
+                for change in changes
+            }
         results = tuple(
             self.results.get(place)
             or ToolResult(call=call, fault=_unanswered(fault, was_entered=place in self.entered))
@@ -159,10 +183,11 @@ class StepDraft(Draft):
             reasoning=self.reasoning,
             calls_start=self.calls_start,
             tool_results=results,
+            is_code=self.is_code,
             fault=fault,
             token_usage=self.token_usage,
             is_final_answer=self.is_final_answer,
-            changes=find_changes(self._watched[1], take_snapshot(self._watched[0])) if self._watched else (),
+            changes=changes,
             model_input_digest=self.model_input_digest,
         )
 

@@ -10,11 +10,16 @@ import threading
 from collections.abc import Sequence
 
 from agent_magic.agents.counting import CallIds
+from agent_magic.agents.drafts import Binding
 from agent_magic.agents.run import BY_PERSON, Joining, Run
 from agent_magic.core.memory import AgentMemory
 from agent_magic.core.result import RunResult
 from agent_magic.core.state import AgentState
 from agent_magic.core.steps import ActionStep
+
+
+_UNDOABLE_RUNS = 20
+"""What older runs rebound is let go: it may be large."""
 
 
 class RunHistory:
@@ -28,6 +33,8 @@ class RunHistory:
         self.last: Run | None = None
         """The run started last."""
         self.call_ids = CallIds()
+        self.bindings: dict[str, dict[int, dict[str, Binding]]] = {}
+        """What steps made of names, by run and step; of the newest runs."""
         self._joined = AgentMemory()
         self._shown: AgentMemory = self._joined
         self._apart: dict[str, AgentMemory] = {}
@@ -53,6 +60,7 @@ class RunHistory:
             self._joined = AgentMemory(self._shown.system_prompt.text)
             self._shown = self._joined
             self._apart.clear()
+            self.bindings.clear()
             self.results.clear()
             state.close_names()
 
@@ -62,6 +70,7 @@ class RunHistory:
             self._n_changes += 1
             self._joined = self._shown = memory
             self._apart.clear()
+            self.bindings.clear()
             self.results[:] = results
             if not self.active:
                 self.last = None
@@ -117,6 +126,10 @@ class RunHistory:
                 self._shown = self._joined
             if not any(run.result is result for result in self.results):
                 self.results.append(run.result)
+            if run.bindings:
+                self.bindings[run.run_id] = run.bindings
+                for run_id in list(self.bindings)[:-_UNDOABLE_RUNS]:
+                    del self.bindings[run_id]
             state.join(run.state)
             self.active.remove(run)
 

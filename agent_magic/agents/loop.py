@@ -204,5 +204,6 @@ def _tell_repeats(run: Run, draft: StepDraft) -> int:
     failure = (*calls, *(fault.message for fault in faults if fault))
     n_equal = run.failures.count(failure)
     if 1 < n_equal < MAX_REPEATS:
-        draft.add_advice(f"The same {'call' if calls else 'reply'} failed before: do something else now.")
+        what = "code" if draft.is_code and calls else "call" if calls else "reply"
+        draft.add_advice(f"The same {what} failed before: do something else now.")
     return n_equal

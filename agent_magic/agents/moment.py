@@ -16,6 +16,7 @@ from agent_magic.core.messages import ChatMessage, RequestKind, ToolSchema
 from agent_magic.core.request import ACT, ACT_SUMMARY, PLAN, PLAN_FULL, Projection
 from agent_magic.core.settings import SummaryMode
 from agent_magic.core.state import AgentState
+from agent_magic.core.values import Value
 from agent_magic.models.model import Model
 from agent_magic.tools.tool import Tool
 
@@ -54,8 +55,12 @@ class Composed:
     head: tuple[ChatMessage, ...] = ()
     tail: tuple[ChatMessage, ...] = ()
     schemas: tuple[ToolSchema, ...] = ()
+    stop: tuple[str, ...] = ()
+    """Texts at which the reply is to end."""
+    options: Mapping[str, Value] = field(default_factory=dict[str, Value])
+    """What goes to the model beside all this, such as a response format."""
     tools: Mapping[str, Tool]
-    """Those that the schemas are of."""
+    """Those that the model is told of."""
 
 
 class Composer(Protocol):

@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self, cast
 
@@ -28,15 +29,17 @@ from agent_magic.agents.side_by_side import THREADS
 from agent_magic.agents.taking_up import find_memory, open_names, restore_names, results_in, tell_missing
 from agent_magic.agents.task import build_task
 from agent_magic.agents.tracing import Blame, blame
+from agent_magic.agents.undoing import Undone, undo
 from agent_magic.core.errors import OptionError
 from agent_magic.core.events import Event, RunEnded, RunStarted
 from agent_magic.core.memory import AgentMemory
 from agent_magic.core.messages import ChatMessage, RequestKind, TokenUsage
-from agent_magic.core.result import RunResult
+from agent_magic.core.result import AgentMode, RunResult
 from agent_magic.core.settings import SettingChange, SummaryMode
 from agent_magic.core.state import AgentState, is_usable_name
 from agent_magic.core.steps import Fault, TaskStep
 from agent_magic.core.values import Value, safe_repr
+from agent_magic.models.model import Model
 from agent_magic.record.saved import SavedRuns
 
 
@@ -57,6 +60,8 @@ class MultiStepAgent(AgentDefinition, ABC):
     start, and they are joined in, whole, in order of ending.
     """
 
+    mode: AgentMode = "tools"
+    """How its steps act."""
     _history: RunHistory
 
     def __new__(cls, *_args: Value, **_options: Value) -> Self:
@@ -171,6 +176,25 @@ class MultiStepAgent(AgentDefinition, ABC):
         """Which steps changed the variable `name`, newest first."""
         return blame(name, self.runs)
 
+    def undo(self, step: int | None = None, *, run_id: str | None = None) -> Undone:
+        """Take back what a step, or a run, made of the notebook's names.
+
+        A name that was added is deleted, one that was rebound or deleted means again what it meant;
+        one that was changed since, or in place, is left as it is, and that is said. The model is
+        told so with the next task. Memory stays.
+
+        Args:
+            step: The number of a step; None for all of the run.
+            run_id: Of a run in memory; None for the last one.
+
+        Raises:
+            OptionError: There is no such run or step, a run goes on, or it changed nothing.
+        """
+        with self._history.lock:
+            if self._history.active:
+                raise OptionError(f"A run of {self.name} goes on. Wait for its end, or interrupt it.")
+            return undo(self._history, self.state, step, run_id)
+
     def preview(
         self,
         step: int | None = None,
@@ -254,6 +278,7 @@ class MultiStepAgent(AgentDefinition, ABC):
         additional_args: Mapping[str, Value] | None = None,
         max_steps: int | None = None,
         variables: Mapping[str, Value] | None = None,
+        listen: Callable[[Event], object] | None = None,
     ) -> Generator[Event, None, RunResult]:
         """The events of a run, as they happen; the arguments are those of `run`.
 
@@ -261,6 +286,8 @@ class MultiStepAgent(AgentDefinition, ABC):
 
         Args:
             variables: Names of the State that the task mentions; the model is told of them.
+            listen: Takes the events that arise while the model's code runs, in the moment and the
+                thread of the run; they are not yielded then. Without it they come after the code.
         """
         run = self._start(
             task,
@@ -270,6 +297,7 @@ class MultiStepAgent(AgentDefinition, ABC):
             max_steps=max_steps,
             variables=variables,
         )
+        run.listen = listen
         return self._drive(run)
 
     async def arun(
@@ -347,6 +375,7 @@ class MultiStepAgent(AgentDefinition, ABC):
         additional_args: Mapping[str, Value] | None = None,
         max_steps: int | None = None,
         variables: Mapping[str, Value] | None = None,
+        listen: Callable[[Event], object] | None = None,
     ) -> Generator[Event, None, RunResult]:
         """The events of a resumed run; the arguments are those of `resume` and `stream`."""
         run = self._restart(
@@ -356,6 +385,7 @@ class MultiStepAgent(AgentDefinition, ABC):
             max_steps=max_steps,
             variables=variables,
         )
+        run.listen = listen
         return self._drive(run)
 
     def retry(self, *, max_steps: int | None = None) -> RunResult:
@@ -367,9 +397,13 @@ class MultiStepAgent(AgentDefinition, ABC):
         """
         return self._finish(self._again(max_steps))
 
-    def stream_retry(self, *, max_steps: int | None = None) -> Generator[Event, None, RunResult]:
-        """The events of a retried run."""
-        return self._drive(self._again(max_steps))
+    def stream_retry(
+        self, *, max_steps: int | None = None, listen: Callable[[Event], object] | None = None
+    ) -> Generator[Event, None, RunResult]:
+        """The events of a retried run; `listen` is that of `stream`."""
+        run = self._again(max_steps)
+        run.listen = listen
+        return self._drive(run)
 
     # -- steering ------------------------------------------------------------------------------
 
@@ -469,13 +503,17 @@ class MultiStepAgent(AgentDefinition, ABC):
                 step, origin, lambda: self._resume_words(limit), is_corrected=given.task is not None
             )
         assert step is not None
+        if undone := self.state.take_undone():
+            step = dataclasses.replace(step, undone=undone)
         return self._make_run(step, state, limit, origin)
 
     def _make_run(self, step: TaskStep, state: AgentState, limit: int | None, origin: Origin | None) -> Run:
         # The system prompt depends on what the model can do, and finding out may take seconds:
         # the first step puts it in, when the run is on the screen already.
+        self._check_model(self.model)
         run = Run(
             agent_name=self.name,
+            mode=self.mode,
             model=self.model,
             memory=self._history.fork(),
             state=state,
@@ -487,6 +525,13 @@ class MultiStepAgent(AgentDefinition, ABC):
         )
         self._history.enter(run)
         return run
+
+    def _check_model(self, model: Model) -> None:
+        """Refuse a model with which no run of this kind could come to anything.
+
+        Raises:
+            OptionError: It is one.
+        """
 
     def _resume_words(self, limit: int | None) -> str:
         why = self.result.status if self.result else "failed"
@@ -521,6 +566,7 @@ class MultiStepAgent(AgentDefinition, ABC):
                 model_id=run.model.model_id,
                 max_steps=run.max_steps,
                 task=run.task,
+                mode=run.mode,
             )
             yield from take_steps(run, self)
         except (GeneratorExit, KeyboardInterrupt):

@@ -14,11 +14,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from agent_magic.agents.counting import CallIds, Failures, Seen, Spent
-from agent_magic.agents.drafts import Draft, PlanDraft, StepDraft
+from agent_magic.agents.drafts import Binding, Draft, PlanDraft, StepDraft
 from agent_magic.agents.meter import Meter
+from agent_magic.core.events import Event
 from agent_magic.core.memory import AgentMemory
 from agent_magic.core.messages import TokenUsage
-from agent_magic.core.result import CheckResult, RunResult, RunStatus, Verified
+from agent_magic.core.result import AgentMode, CheckResult, RunResult, RunStatus, Verified
 from agent_magic.core.settings import AgentSettings, SettingValues
 from agent_magic.core.state import AgentState
 from agent_magic.core.steps import (
@@ -99,6 +100,8 @@ class Run:
     answer: Answer | None = None
     checks: tuple[CheckResult, ...] = ()
     """Of the newest answer that was checked."""
+    listen: Callable[[Event], object] | None = None
+    """Takes the events that arise while code runs, at once; without it they are told after the code."""
     _draft: Draft | None = None
     _reason = ""
 
@@ -113,10 +116,12 @@ class Run:
         task: TaskStep,
         max_steps: int | None,
         call_ids: CallIds,
+        mode: AgentMode = "tools",
         origin: Origin | None = None,
     ) -> None:
         self.run_id = uuid.uuid4().hex[:12]
         self.agent_name = agent_name
+        self.mode: AgentMode = mode
         self.model = model
         self.memory = memory
         self.n_start = len(memory.entries)
@@ -143,6 +148,8 @@ class Run:
         """Set when the person wants it to end; waits of the run listen to it."""
         self.steps: list[RunStep] = []
         """This run's own, in memory already, as they were made."""
+        self.bindings: dict[int, dict[str, Binding]] = {}
+        """What each step made of names, by its number."""
         self.spent = Spent()
         self.failures = Failures()
         self.plan: str | None = origin.plan if origin else None
@@ -262,6 +269,7 @@ class Run:
                 verified=_verified(checks),
                 checks=checks,
                 resumed_from=self.origin.run_id if self.origin else None,
+                mode=self.mode,
             )
             return self.result
 
@@ -274,6 +282,8 @@ class Run:
     def _freeze(self, draft: Draft) -> ActionStep | PlanningStep:
         """Let what is being made be a step; the order is one that an interrupt may come into at any place."""
         draft.step = step = draft.freeze()
+        if isinstance(draft, StepDraft) and draft.bindings:
+            self.bindings[draft.step_number] = draft.bindings
         self._append(step)
         self._draft = None
         return step

@@ -101,7 +101,7 @@ def _kept_in(memory: AgentMemory) -> dict[str, Value]:
             if name := entry.kept.get(result.call.id):
                 kept[name] = result.observation
             if result.kept_as:
-                kept[result.kept_as] = result.output
+                kept[result.kept_as] = result.printed if entry.step.is_code else result.output
     return {name: value for name, value in kept.items() if _KEPT.fullmatch(name)}
 
 

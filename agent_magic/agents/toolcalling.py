@@ -30,6 +30,8 @@ from agent_magic.tools.answer import parse_answer
 from agent_magic.tools.builtin import FINAL_ANSWER
 from agent_magic.tools.tool import PreparedCall, Tool
 
+STOP = ("Observation:", "Calling tools:")
+"""Where a model that writes its calls as text would begin to make up their results."""
 _MAX_RAW_ARGUMENTS = 2_000
 _FINAL_FORM = 'final_answer with {"answer": <the answer>}'
 
@@ -63,6 +65,7 @@ class ToolCallingAgent(MultiStepAgent):
             kind=kind,
             projection=projection_of(kind, moment.summary_mode),
             schemas=tuple([tool.to_schema() for tool in tools.values()]),
+            stop=STOP,
             tools=tools,
         )
 

@@ -15,8 +15,9 @@ from typing import Literal, get_args
 from agent_magic.core.messages import ToolCall
 from agent_magic.core.values import Value, safe_repr
 
-ApprovalPolicy = Literal["never", "tools", "all"]
-"""What waits for a person: nothing; tool calls; tool calls and plans."""
+ApprovalPolicy = Literal["never", "code", "tools", "all"]
+"""What waits for a person: nothing; what is written as code; tool calls, those too that code makes; code,
+plans and the calls of an agent that calls tools (what approved code calls is approved with it)."""
 APPROVAL_POLICIES: tuple[ApprovalPolicy, ...] = get_args(ApprovalPolicy)
 Answering = Literal["approve", "edit", "reject"]
 """What a person can say of one item."""

@@ -18,7 +18,8 @@ ChangeKind = Literal["added", "rebound", "mutated", "deleted"]
 
 _MAX_SCALAR_CHARS = 100
 _TRIES = 20
-_ABSENT = object()
+ABSENT = object()
+"""Stands for the value of a name that does not exist."""
 _Item = TypeVar("_Item")
 
 
@@ -56,6 +57,10 @@ class Snapshot:
         self._values = values
         self._marks = marks
 
+    def value(self, name: str) -> Value:
+        """What the name meant at that moment; `ABSENT` if there was none."""
+        return self._values.get(name, ABSENT)
+
 
 def take_snapshot(state: State | Mapping[str, Value]) -> Snapshot:
     """All names of `state` and what can be told of their values, to be compared later.
@@ -91,13 +96,13 @@ def find_changes(before: Snapshot, after: Snapshot) -> tuple[NameChange, ...]:
     changes: list[NameChange] = []
     old_values, old_marks, new_marks = before._values, before._marks, after._marks
     for name, value in after._values.items():
-        old = old_values.get(name, _ABSENT)
+        old = old_values.get(name, ABSENT)
         if old is value:
             mark, new = old_marks.get(name), new_marks.get(name)
             if mark is None or new is None or (mark[0] is new[0] and mark[2] == new[2]):
                 continue
             change = _compare_marks(name, mark, new)
-        elif old is _ABSENT:
+        elif old is ABSENT:
             change = NameChange(name=name, kind="added", after=to_words(_mark(after, name)))
         elif _is_equal_scalar(old, value):
             continue

@@ -13,6 +13,8 @@ from typing import Literal, cast
 from agent_magic.core.errors import OptionError
 from agent_magic.core.picture import to_parts
 from agent_magic.core.steps import (
+    CLOSING_TAG,
+    OPENING_TAG,
     ActionStep,
     Fault,
     FinalAnswerStep,
@@ -117,7 +119,13 @@ def _edited_action(step: ActionStep, changes: Mapping[str, Value]) -> ActionStep
         if changes["observations_images"]:
             raise OptionError("observations_images can be taken away only: give None.")
         results = [dataclasses.replace(result, images=()) for result in results]
+    before = step.code_action
     step = dataclasses.replace(step, tool_results=tuple(results))
+    if step.code_action is not None and step.code_action != before:  # a model reads it in its own reply
+        thought = step.model_output[: step.calls_start]
+        step = dataclasses.replace(
+            step, model_output=f"{thought}{OPENING_TAG}\n{step.code_action}\n{CLOSING_TAG}"
+        )
     if "model_output" in changes:
         text = _check_text("model_output", changes["model_output"])
         step = dataclasses.replace(step, model_output=text, calls_start=None)
@@ -127,7 +135,8 @@ def _edited_action(step: ActionStep, changes: Mapping[str, Value]) -> ActionStep
 def _with_observation(result: ToolResult, text: str) -> ToolResult:
     if result.fault is None:
         return dataclasses.replace(result, observation=text, notes=())
-    return dataclasses.replace(result, fault=Fault(kind=result.fault.kind, message=text), notes=())
+    fault = Fault(kind=result.fault.kind, message=text)  # of code that failed it is all that is told
+    return dataclasses.replace(result, observation="", fault=fault, notes=())
 
 
 def _by_call(step: ActionStep, what: str, given: Value) -> dict[int, Value]:

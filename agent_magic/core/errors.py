@@ -5,10 +5,12 @@ It must not do anything beside carrying a text: no logging, no drawing.
 ```
 AgentError                       has .message
 ├── StepError                    becomes the observation, the run goes on     (reader: the model)
-│   ├── ParsingError             no tool call could be read in the reply
+│   ├── ParsingError             no tool call and no code could be read in the reply
 │   ├── ToolCallError            unknown tool, wrong or missing argument, unknown @reference
 │   ├── ToolError                raised on purpose by a tool's author: the text is for the model
 │   ├── ToolExecutionError       the tool crashed; the cause is kept as `__cause__`
+│   ├── CodeExecutionError       the code crashed, or was stopped by its time limit
+│   ├── CodeRefused              the guard refused the code, before or while it ran
 │   ├── FinalAnswerRejected      a check of the person's said no, and why
 │   └── CallRejected             the person refused a call, and why
 ├── RunError                     ends the run                                 (reader: the person)
@@ -42,7 +44,7 @@ class StepError(AgentError):
 
 
 class ParsingError(StepError):
-    """No tool call could be read in the model's reply."""
+    """No tool call and no code could be read in the model's reply."""
 
 
 class ToolCallError(StepError):
@@ -55,6 +57,14 @@ class ToolError(StepError):
 
 class ToolExecutionError(StepError):
     """A tool's body raised; the original exception is `__cause__`."""
+
+
+class CodeExecutionError(StepError):
+    """The model's code raised, or was stopped by its time limit; the text has its own line."""
+
+
+class CodeRefused(StepError):  # noqa: N818 - it names what the guard did, not a fault
+    """The guard refused the model's code, or something that it did."""
 
 
 class FinalAnswerRejected(StepError):  # noqa: N818 - the field's word for it, not a fault

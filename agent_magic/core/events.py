@@ -11,7 +11,7 @@ from typing import Literal
 
 from agent_magic.core.approval import Decision, Question, Verdict
 from agent_magic.core.messages import ChatMessage, ToolCall
-from agent_magic.core.result import RunResult
+from agent_magic.core.result import AgentMode, RunResult
 from agent_magic.core.steps import ActionStep, FinalAnswerStep, PlanningStep, TaskStep, ToolResult
 from agent_magic.core.values import Value
 
@@ -25,6 +25,7 @@ class RunStarted:
     model_id: str
     max_steps: int
     task: TaskStep
+    mode: AgentMode = "tools"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,18 +149,22 @@ class ModelReplied:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallStarted:
-    """A tool's body is about to be entered."""
+    """A tool's body, or the model's code, is about to be entered."""
 
     step_number: int
     call: ToolCall
+    inside: str | None = None
+    """Of a call that code made: the id of the code's own call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallEnded:
-    """A tool call has its result; several come in the order in which they end."""
+    """A tool call, or the model's code, has its result; several come in the order in which they end."""
 
     step_number: int
     result: ToolResult
+    inside: str | None = None
+    """As of `ToolCallStarted`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,8 @@ from agent_magic.core.values import Value
 
 RunStatus = Literal["answered", "max_steps", "interrupted", "failed", "budget"]
 """How a run ended. Only `answered` is an answer; at `max_steps` the value is a best guess."""
+AgentMode = Literal["tools", "code"]
+"""How an agent acts: by calling tools, or by writing code that calls them."""
 Verified = Literal["yes", "no", "unchecked"]
 """Apart from how it ended: whether the person's checks passed, one refused, or there were none."""
 
@@ -52,6 +54,7 @@ class RunResult:
     """Of the answer in `value`, in the order of the checks."""
     resumed_from: str | None = None
     """The id of the run that this one went on with."""
+    mode: AgentMode = "tools"
 
     @property
     def actions(self) -> tuple[ActionStep, ...]:

@@ -39,7 +39,7 @@ class SettingValues:
     max_total_tokens: int | None = None
     """Likewise input and output tokens together."""
     approve: ApprovalPolicy = "never"
-    """What waits for a person's word: nothing, tool calls (`tools`), or plans too (`all`)."""
+    """What waits for a person's word: see `ApprovalPolicy`."""
     is_paused: bool = False
     """Runs wait before their next call."""
 

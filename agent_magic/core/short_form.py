@@ -12,7 +12,15 @@ from collections.abc import Mapping
 from typing import Literal, get_args
 
 from agent_magic.core.messages import ChatMessage, ToolCall
-from agent_magic.core.steps import ActionStep, FinalAnswerStep, PlanningStep, RunStep, TaskStep
+from agent_magic.core.steps import (
+    CLOSING_TAG,
+    OPENING_TAG,
+    ActionStep,
+    FinalAnswerStep,
+    PlanningStep,
+    RunStep,
+    TaskStep,
+)
 from agent_magic.core.text import truncate
 from agent_magic.core.values import Value, safe_repr
 
@@ -74,18 +82,33 @@ def _with_short_observations(
         return tuple(messages)
     return tuple(
         dataclasses.replace(
-            message, content=_shortened(message.content or "", kept.get(message.tool_call_id or ""))
+            message,
+            content=_shortened(message.content or "", _kept_of(step, message, kept), is_code=step.is_code),
         )
-        if message.role == "tool"
+        if _is_observation(step, message)
         else message
         for message in messages
     )
 
 
-def _shortened(text: str, name: str | None) -> str:
+def _is_observation(step: ActionStep, message: ChatMessage) -> bool:
+    """Whether a message tells what came of a call; of code the assistant's own is the only other one."""
+    return message.role != "assistant" if step.is_code else message.role == "tool"
+
+
+def _kept_of(step: RunStep, message: ChatMessage, kept: Mapping[str, str]) -> str | None:
+    """The name that holds the whole of what a message tells."""
+    call_id = message.tool_call_id
+    if isinstance(step, ActionStep) and step.is_code and step.tool_results and message.role != "assistant":
+        call_id = step.tool_results[0].call.id
+    return kept.get(call_id or "")
+
+
+def _shortened(text: str, name: str | None, *, is_code: bool) -> str:
     if len(text) <= WHOLE_UP_TO["short_observations"]:
         return text
-    hint = f'; the whole is {name}: peek(name="{name}", start=0)' if name else ""
+    look = f"print({name})" if is_code else f'peek(name="{name}", start=0)'
+    hint = f"; the whole is {name}: {look}" if name else ""
     return truncate(text, _OBSERVATION_CHARS, hint=hint)
 
 
@@ -99,7 +122,9 @@ def _as_line(step: RunStep, kept: Mapping[str, str], *, summary_mode: bool) -> t
             return tuple(
                 dataclasses.replace(
                     _without_images(message),
-                    content=_line_of(message, kept, has_calls=bool(calls)),
+                    content=_code_line(step, message, kept)
+                    if step.is_code
+                    else _line_of(message, kept.get(message.tool_call_id or ""), has_calls=bool(calls)),
                     tool_calls=calls if message.tool_calls else (),
                 )
                 for message in step.to_messages(summary_mode=summary_mode)
@@ -113,12 +138,18 @@ def _as_line(step: RunStep, kept: Mapping[str, str], *, summary_mode: bool) -> t
             )
 
 
-def _line_of(message: ChatMessage, kept: Mapping[str, str], *, has_calls: bool) -> str | None:
+def _code_line(step: ActionStep, message: ChatMessage, kept: Mapping[str, str]) -> str | None:
+    """Of a reply its code alone, and as much of that as of any text."""
+    if message.role == "assistant" and step.code_action is not None:
+        return f"{OPENING_TAG}\n{_cut_lines(step.code_action)}\n{CLOSING_TAG}"
+    return _line_of(message, _kept_of(step, message, kept), has_calls=False)
+
+
+def _line_of(message: ChatMessage, name: str | None, *, has_calls: bool) -> str | None:
     """The message's text on one line; beside calls the model's own words go."""
     if message.role == "assistant" and has_calls:
         return None
     line = _cut(message.content or "")
-    name = kept.get(message.tool_call_id or "")
     return f"{line} (the whole is {name})" if name else line
 
 
@@ -135,6 +166,14 @@ def _cut_argument(value: Value) -> Value:
         return value if len(value) <= _ARGUMENT_CHARS else f"{value[:_ARGUMENT_CHARS]} …"
     shown = safe_repr(value, 4 * _ARGUMENT_CHARS)
     return value if len(shown) <= _ARGUMENT_CHARS else f"{shown[:_ARGUMENT_CHARS]} …"
+
+
+def _cut_lines(code: str) -> str:
+    """The first lines of code, as far as there is room."""
+    if len(code) <= _LINE_CHARS:
+        return code
+    lines, _, cut = code[:_LINE_CHARS].rpartition("\n")
+    return f"{lines or cut}\n# …"
 
 
 def _cut(text: str) -> str:

@@ -27,13 +27,17 @@ _KEPT = re.compile(r"obs_[1-9][0-9]{0,8}")
 
 
 class State(Protocol):
-    """Names and their live values; reading and binding are all that an agent does with them."""
+    """Names and their live values; reading, binding and unbinding are all that an agent does with them."""
 
     def __contains__(self, name: object, /) -> bool: ...
     def __getitem__(self, name: str, /) -> Value: ...
     def __iter__(self) -> Iterator[str]: ...
     def bind(self, name: str, value: Value) -> None:
         """Make `name` mean `value` from now on."""
+        ...
+
+    def unbind(self, name: str) -> None:
+        """Let there be no `name` any more."""
         ...
 
 
@@ -43,6 +47,10 @@ class DictState(dict[str, Value]):
     def bind(self, name: str, value: Value) -> None:
         """Make `name` mean `value` from now on."""
         self[name] = value
+
+    def unbind(self, name: str) -> None:
+        """Let there be no `name` any more."""
+        self.pop(name, None)
 
 
 class AgentState:
@@ -70,6 +78,7 @@ class AgentState:
         self._extra: dict[str, Value] = {}
         self._opened: dict[str, None] = dict.fromkeys(opened)
         self._lost: dict[str, None] = {}
+        self._undone: list[str] = []
         self._lock = lock or threading.Lock()
 
     def fork(
@@ -91,6 +100,7 @@ class AgentState:
             lock=self._lock,
         )
         run._lost = self._lost
+        run._undone = self._undone
         run._extra = {**({} if fresh else self._extra), **(extra or {})}
         return run
 
@@ -160,6 +170,30 @@ class AgentState:
             name = f"obs_{1 + max(numbers, default=0)}"
             self._layer[name] = value
         return name
+
+    @property
+    def own(self) -> dict[str, Value]:
+        """What is not in the State but in a layer of this agent's, or of this run's: `obs_N`, extra values."""
+        return {**self._layer, **self._extra}
+
+    def keep_names(self, values: Mapping[str, Value]) -> None:
+        """Keep values under their names in the layer, where only this agent sees them; they are open."""
+        self._extra.update(values)
+
+    def drop_names(self, names: Iterable[str]) -> None:
+        """Forget names that were kept in the layer."""
+        for name in names:
+            self._extra.pop(name, None)
+
+    def tell_undone(self, lines: Iterable[str]) -> None:
+        """Note what the person took back, for the model to be told with the next task."""
+        self._undone.extend(lines)
+
+    def take_undone(self) -> tuple[str, ...]:
+        """What the person took back since this was asked last."""
+        taken = tuple(self._undone)
+        self._undone.clear()
+        return taken
 
     def restore(self, name: str, value: Value) -> None:
         """Put back what was kept as `obs_N` before, of a memory that was loaded; what is there stays."""

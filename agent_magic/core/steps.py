@@ -9,6 +9,7 @@ Steps are frozen records; `to_messages` is a pure choice of their fields, in two
 | plan | assistant: the plan; then user: carry it out | left out |
 | action: model's text | sent | left out |
 | action: tool calls, observations, their images, error | sent | sent |
+| action: code | inside the model's text | the code alone |
 | action: reasoning | left out | left out |
 | final answer | for a native call its tool result; else assistant text; never both | the same |
 
@@ -18,6 +19,7 @@ It must not ask a model, nor change a record.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NoReturn, TypeVar
 
@@ -27,6 +29,10 @@ from agent_magic.core.values import Description, Value, to_text
 
 ACCEPTED = "accepted"
 """The tool result of a `final_answer` call that was taken."""
+CODE_CALL = "python"
+"""The name of the call that a block of code is; its one argument is `code`."""
+OPENING_TAG, CLOSING_TAG = "<code>", "</code>"
+"""Between these a model writes its code."""
 _FOR_MODEL = frozenset(
     {
         "StepError",
@@ -34,6 +40,8 @@ _FOR_MODEL = frozenset(
         "ToolCallError",
         "ToolError",
         "ToolExecutionError",
+        "CodeExecutionError",
+        "CodeRefused",
         "FinalAnswerRejected",
         "CallRejected",
         "Interrupted",
@@ -135,10 +143,19 @@ class ToolResult:
     """What the tool's body printed."""
     timing: Timing | None = None
     """None if the body was not entered."""
+    calls: tuple[ToolResult, ...] = ()
+    """Of code: the calls of tools that it made, in the order of their starts; their arguments are live values."""
+    n_calls_left_out: int = 0
+    """Of thousands of calls that code made, so many in the middle are not kept."""
 
     def to_text(self) -> str:
-        """The text of the tool message: notes, then the observation or the error."""
+        """The text of the tool message: notes, then the observation or the error.
+
+        Of code that failed, both: what it had printed before, and the error.
+        """
         body = self.fault.message if self.fault else self.observation
+        if self.fault and self.observation:
+            body = f"{self.observation}\n{body}"
         return "\n".join([*(f"({note})" for note in self.notes), body]) if self.notes else body
 
 
@@ -171,6 +188,8 @@ class TaskStep(MemoryStep):
     """The id of the run that this one goes on with; `task` is then the correction, or a word to go on."""
     is_ours: bool = False
     """The text is the runtime's: the run was resumed without a correction."""
+    undone: tuple[str, ...] = ()
+    """What the person took back of earlier steps' changes before this task, a line each."""
 
     def to_messages(self, *, summary_mode: bool = False) -> tuple[ChatMessage, ...]:
         """One user message: the task, the variables it mentions, its images; alike in both views."""
@@ -182,6 +201,10 @@ class TaskStep(MemoryStep):
             text += "\n\nOther variables:\n" + "\n".join(f"- {variable}" for variable in self.others)
             if self.n_others_left_out:
                 text += f"\n- and {self.n_others_left_out:,} more"
+        if self.undone:
+            text += "\n\nThe person has taken back what earlier steps made:\n" + "\n".join(
+                f"- {line}" for line in self.undone
+            )
         return (ChatMessage(role="user", content=text, images=self.images, is_ours=self.is_ours),)
 
 
@@ -228,7 +251,7 @@ class PlanningStep(MemoryStep):
 @_frozen
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionStep(MemoryStep):
-    """One turn of the loop: what the model said, what was called, what came of it."""
+    """One turn of the loop: what the model said, what was called or run, what came of it."""
 
     step_number: int
     """1 for the first step of a run."""
@@ -236,9 +259,11 @@ class ActionStep(MemoryStep):
     model_output: str = ""
     reasoning: str = ""
     calls_start: int | None = None
-    """Where in `model_output` the calls begin, if they were read from text and not given natively."""
+    """Where in `model_output` the calls or the code begin, if they were read from text and not given natively."""
     tool_results: tuple[ToolResult, ...] = ()
-    """One for each call, in the order asked."""
+    """One for each call, in the order asked; for a block of code its own one alone."""
+    is_code: bool = False
+    """Its action is a block of code; `tool_results` has what became of it, if one could be read."""
     fault: Fault | None = None
     """What was wrong with the step as a whole."""
     token_usage: TokenUsage | None = None
@@ -252,6 +277,13 @@ class ActionStep(MemoryStep):
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """The calls, in the order asked."""
         return tuple(result.call for result in self.tool_results)
+
+    @property
+    def code_action(self) -> str | None:
+        """The code that was to be run, as the model wrote it; None in a step without any."""
+        if not self.is_code or not self.tool_results:
+            return None
+        return to_code(self.tool_results[0].call)
 
     @property
     def observations(self) -> str:
@@ -283,8 +315,11 @@ class ActionStep(MemoryStep):
         """Text and calls as the assistant's, a tool message for each call, the step's error.
 
         Of a text that calls were read from, the part before them is its thought; the calls stand
-        in `tool_calls`, and a model without native calls gets them back as text.
+        in `tool_calls`, and a model without native calls gets them back as text. Code is text to
+        every model: it stands in the assistant's own, and what came of it in a user message.
         """
+        if self.is_code:
+            return self._to_code_messages(summary_mode=summary_mode)
         messages: list[ChatMessage] = []
         text = "" if summary_mode else self.model_output[: self.calls_start].rstrip()
         if text or self.tool_results:
@@ -299,8 +334,39 @@ class ActionStep(MemoryStep):
             )
             messages.append(message)
         if self.fault and self.fault.is_for_model:
-            messages.append(ChatMessage(role="user", content=self.fault.message, is_error=True, is_ours=True))
+            messages.append(_to_error(self.fault))
         return tuple(messages)
+
+    def _to_code_messages(self, *, summary_mode: bool) -> tuple[ChatMessage, ...]:
+        messages: list[ChatMessage] = []
+        code = self.code_action
+        text = self.model_output.rstrip()
+        if summary_mode:
+            text = "" if code is None else f"{OPENING_TAG}\n{code}\n{CLOSING_TAG}"
+        if text:
+            messages.append(ChatMessage(role="assistant", content=text))
+        for result in self.tool_results:
+            message = ChatMessage(
+                role="user",
+                content=f"Observation:\n{result.to_text()}",
+                images=result.images,
+                is_error=result.fault is not None,
+                is_ours=True,
+            )
+            messages.append(message)
+        if self.fault and self.fault.is_for_model:
+            messages.append(_to_error(self.fault))
+        return tuple(messages)
+
+
+def to_code(call: ToolCall) -> str | None:
+    """The code of a `CODE_CALL`; None for a call that has none."""
+    code = call.arguments.get("code") if isinstance(call.arguments, Mapping) else None
+    return code if isinstance(code, str) else None
+
+
+def _to_error(fault: Fault) -> ChatMessage:
+    return ChatMessage(role="user", content=fault.message, is_error=True, is_ours=True)
 
 
 @_frozen

@@ -6,6 +6,7 @@ recognised by their attributes. It never copies a value and never changes one.
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import decimal
 import enum
@@ -16,6 +17,7 @@ import numbers
 import pathlib
 import reprlib
 import uuid
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
@@ -65,6 +67,23 @@ class Description:
         return f"{head}\n{self.preview}" if "\n" in self.preview else f"{head}: {self.preview}"
 
 
+_endless: weakref.WeakSet[type] = weakref.WeakSet()
+
+
+def note_endless(kind: type) -> None:
+    """From now on no value of this class is asked for its `repr`: it did not end within its time."""
+    with contextlib.suppress(TypeError):  # a metaclass may forbid hashing
+        _endless.add(kind)
+
+
+def is_endless(value: Value) -> bool:
+    """Whether the value's `repr` is known not to end."""
+    try:
+        return bool(_endless) and type(value) in _endless
+    except TypeError:
+        return False
+
+
 def is_json(value: Value) -> bool:
     """Whether JSON can hold the value with nothing lost: None, bool, int, float, str, list, dict."""
     return _is_json(value, MAX_DEPTH, set(), [_MAX_NODES])
@@ -100,7 +119,7 @@ def to_text(value: Value) -> str:
 def safe_repr(value: Value, max_chars: int = 2_000) -> str:
     """A bounded `repr` that cannot fail: one that raises is told as such."""
     try:
-        text = _BoundedRepr().repr(value)
+        text = _tell_endless(value) if is_endless(value) else _BoundedRepr().repr(value)
     except Exception as error:  # noqa: BLE001 - the repr is the person's code and may raise anything
         text = f"<{type(value).__name__} whose repr raised {type(error).__name__}>"
     return truncate(strip_control(text), max(max_chars, 80))
@@ -112,6 +131,8 @@ def describe(value: Value, max_chars: int = 600) -> Description:
     Args:
         max_chars: Length of the preview in characters, at least 80; 0 for none.
     """
+    if is_endless(value):
+        return Description(type_name=type(value).__name__, shape="", preview=_tell_endless(value))
     preview = truncate(strip_control(_preview(value), is_screen=False), max_chars) if max_chars else ""
     return Description(type_name=type(value).__name__, shape=_shape(value), preview=preview)
 
@@ -227,7 +248,17 @@ class _BoundedRepr(reprlib.Repr):
     def repr_instance(self, x: Value, level: int) -> str:
         """`reprlib` hides that a repr raised."""
         del level
+        if is_endless(x):
+            return _tell_endless(x)
         try:
             return truncate(repr(x), self.maxother)
         except Exception as error:  # noqa: BLE001 - as in `safe_repr`
             return f"<{type(x).__name__} whose repr raised {type(error).__name__}>"
+        except BaseException as stop:
+            if getattr(stop, "is_time_limit", False):  # wherever in a container it stands
+                note_endless(type(x))
+            raise
+
+
+def _tell_endless(value: Value) -> str:
+    return f"<{type(value).__name__} whose repr does not end>"

@@ -31,9 +31,7 @@ from agent_magic.models.litellm_facts import Tokenizer, cost_of, find_tokenizer,
 from agent_magic.models.litellm_reply import (
     NotStreamedError,
     check_end,
-    cut_at,
     find_refused_parameter,
-    find_stop,
     holds_anything,
     refuses_stream,
     reported_usage,
@@ -44,6 +42,7 @@ from agent_magic.models.litellm_reply import (
 )
 from agent_magic.models.model import Capabilities, Model
 from agent_magic.models.retry import BrokenReplyError, Failure, diagnose
+from agent_magic.models.stops import cut_at, find_stop
 from agent_magic.models.thinking import ThinkingSplitter
 
 _COMPATIBLE = frozenset({"openai", "hosted_vllm", "lm_studio"})
@@ -106,8 +105,11 @@ class LiteLLMModel(Model):
         """What LiteLLM knows, or the provider has answered; of an unknown model, that it calls tools."""
         known = self._info.get("supports_function_calling")
         tools = known is not False if self._native_tools is None else self._native_tools
+        formats = self._info.get("supports_response_schema") is True
         return Capabilities(
-            tools=tools and "tools" not in self._refused, images=self._info.get("supports_vision") is True
+            tools=tools and "tools" not in self._refused,
+            images=self._info.get("supports_vision") is True,
+            response_format=formats and "response_format" not in self._refused,
         )
 
     @property
@@ -294,7 +296,13 @@ class LiteLLMModel(Model):
         if stop and "stop" not in self._refused:
             request["stop"] = list(stop)
         request.update(self._options)
-        request.update(options)
+        # One of the person's own is not left out: they are told that it is refused.
+        is_format_refused = "response_format" in self._refused
+        request.update(
+            (name, value)
+            for name, value in options.items()
+            if not (name == "response_format" and is_format_refused)
+        )
         request["stream"] = is_stream
         return self._with_null_contents(request)
 

@@ -5,9 +5,8 @@ It must not import LiteLLM: its objects are read by their attributes.
 
 from __future__ import annotations
 
-import dataclasses
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, cast
 
 from agent_magic.core.messages import ChatMessage, MessageDelta, TokenUsage, ToolCall, ToolCallDelta
@@ -19,6 +18,7 @@ _DROPPABLE = {
     "tools": r"(?:tools|tool[ _]choice|tool (?:use|calls|calling)|function calling)",
     "stop": "stop",
     "stream_options": "stream_options",
+    "response_format": r"(?:response[ _]format|json[ _]schema|structured[ _]outputs?)",
 }
 """Parameters that some providers refuse, as they name them; a request is made once more without."""
 _REFUSAL = (
@@ -70,21 +70,6 @@ def split_content(content: Any) -> tuple[str | None, str]:
         else:
             texts.append(fields.get("text") or "")
     return "".join(texts), "".join(thinking)
-
-
-def find_stop(text: str, stop: Sequence[str]) -> int | None:
-    """Where the first stop text begins; None if there is none."""
-    return min((place for mark in stop if (place := text.find(mark)) >= 0), default=None)
-
-
-def cut_at(message: ChatMessage, stop: Sequence[str]) -> ChatMessage:
-    """The message up to the first stop text, for providers that do not stop there themselves."""
-    place = find_stop(message.content or "", stop)
-    return (
-        message
-        if place is None
-        else dataclasses.replace(message, content=(message.content or "")[:place] or None)
-    )
 
 
 def holds_anything(message: ChatMessage) -> bool:

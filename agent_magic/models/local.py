@@ -46,7 +46,7 @@ class LocalModel(Model):
     """
 
     model_id = MODEL_ID
-    capabilities = Capabilities(tools=True, images=False)
+    capabilities = Capabilities(tools=True, images=False, code=False)
     makes_own_prompt = True
 
     def __init__(self, *, n_ctx: int = WINDOW, **options: Value) -> None:

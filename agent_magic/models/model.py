@@ -22,6 +22,10 @@ class Capabilities:
     tools: bool = True
     """Native tool calls; without them calls are asked for, and read, as text."""
     images: bool = False
+    response_format: bool = False
+    """A JSON Schema that the reply must fit, as the option `response_format` of a call."""
+    code: bool = True
+    """It can write code; False for a model that is too small to be asked for any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +67,13 @@ class Model(ABC):
         Args:
             messages: The request; neither the list nor its messages may be changed.
             tools: What may be called; empty when a text is wanted.
-            stop: Texts at which the reply ends; they are not part of it.
+            stop: Texts at which the reply ends; they are not part of it. A closing tag, such as
+                `</code>`, is asked of the provider only: where the code before it ends is the
+                agent's to read. Beside one the others are cut on our side only where they begin a
+                line outside of tags, fences and string literals.
             kind: What the request is for.
-            options: Go to the provider as they are, over the model's own.
+            options: Go to the provider as they are, over the model's own. `response_format` may be
+                left out by a model whose provider refuses it; see `capabilities`.
         """
 
     def stream(

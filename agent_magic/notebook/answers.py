@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from agent_magic.core.redact import redact
 from agent_magic.core.text import truncate
-from agent_magic.core.values import Value
+from agent_magic.core.values import Value, is_endless, safe_repr
 
 MAX_SHOWN = 100_000
 """Characters of one form of an answer in the notebook's file."""
@@ -23,6 +23,8 @@ def show_answer(shell: Any, value: Value) -> Value:
     It becomes `Out[n]` whole as well; only what the page holds of it is cut, with a note, and redacted.
     """
     hook = shell.displayhook
+    if is_endless(value) and sys.displayhook is hook:
+        return _show(hook, value, {"text/plain": safe_repr(value)}, {})
     if not isinstance(value, _CAN_BE_HUGE) or sys.displayhook is not hook:
         return value
     if isinstance(value, bytes) and len(value) <= MAX_SHOWN // 4:
@@ -34,6 +36,10 @@ def show_answer(shell: Any, value: Value) -> Value:
     if all(len(text) <= MAX_SHOWN and redact(text) == text for text in texts):
         return value
     shown = {mime: _shortened(text) for mime, text in cast("dict[str, Any]", forms).items()}
+    return _show(hook, value, shown, metadata)
+
+
+def _show(hook: Any, value: Value, shown: dict[str, Any], metadata: dict[str, Any]) -> None:
     # The steps of IPython's own display hook, with the shortened forms in the place of the whole.
     hook.check_for_underscore()
     hook.start_displayhook()
@@ -43,7 +49,6 @@ def show_answer(shell: Any, value: Value) -> Value:
     hook.write_format_data(shown, metadata)
     hook.log_output(shown)
     hook.finish_displayhook()
-    return None
 
 
 def takes_input(shell: Any) -> bool:

@@ -18,6 +18,7 @@ from agent_magic.core.approval import ApprovalPolicy, Item, Question
 from agent_magic.core.errors import OptionError, StepError
 from agent_magic.core.messages import ToolCall
 from agent_magic.core.redact import redact
+from agent_magic.core.steps import CODE_CALL, to_code
 from agent_magic.core.text import to_display, truncate
 from agent_magic.core.values import Value, safe_repr
 from agent_magic.models.parsing import read_arguments
@@ -28,6 +29,8 @@ Read = Callable[[str], str]
 _BY = "the person at the prompt"
 _RULE = "AgentMagics.unattended = 'approve'"
 _LINE_CHARS = 300
+_END = "."
+"""Ends code that is typed: in code, a blank line ends nothing."""
 _SHOWN_CHARS = 8_000
 
 
@@ -94,7 +97,7 @@ def _ask(agent: MultiStepAgent, item: Item, n_left: int, read: Read) -> bool:
                 item.id, "reject", digest=item.digest, reason=read("Why, for the model to read: "), by=_BY
             )
         case "e" | "edit":
-            changed = _read_plan(read) if item.call is None else _read_arguments(item.call, read)
+            changed = _read_change(item, read)
             if changed:
                 desk.answer(item.id, "edit", digest=item.digest, by=_BY, **changed)
         case _:
@@ -106,6 +109,10 @@ def _question(item: Item) -> str:
     if item.call is None:
         print(to_display(redact(truncate(item.plan or "", _SHOWN_CHARS))))
         return "Take this plan?"
+    code = _code_of(item)
+    if code is not None:
+        print(to_display(redact(truncate(code, _SHOWN_CHARS))))
+        return "Run this code?"
     arguments = item.call.arguments
     given = arguments if isinstance(arguments, Mapping) else {}
     inside = ", ".join(f"{name}={safe_repr(value, _SHOWN_CHARS)}" for name, value in given.items())
@@ -114,6 +121,37 @@ def _question(item: Item) -> str:
         return f"Call {call}?"
     print(truncate(call, _SHOWN_CHARS))
     return f"Call {item.call.name} so?"
+
+
+def _code_of(item: Item) -> str | None:
+    """The code that is asked about; None for a call of a tool, or a plan."""
+    call = item.call
+    if (
+        call is None
+        or call.name != CODE_CALL
+        or not isinstance(call.arguments, Mapping)
+        or len(call.arguments) != 1
+    ):
+        return None  # a tool of the person's may have this name too
+    return to_code(call)
+
+
+def _read_change(item: Item, read: Read) -> dict[str, Value]:
+    """What is typed in the place of a plan, of code or of arguments; empty to go back."""
+    if item.call is None:
+        return _read_plan(read)
+    if _code_of(item) is not None:
+        return _read_code(read)
+    return _read_arguments(item.call, read)
+
+
+def _read_code(read: Read) -> dict[str, Value]:
+    lines: list[str] = []
+    prompt = f"The code, line by line; a line with {_END} alone ends it (nothing before it: back):\n"
+    while (line := read("" if lines else prompt)).strip() != _END:
+        lines.append(line)
+    code = "\n".join(lines)
+    return {"arguments": {"code": code}} if code.strip() else {}
 
 
 def _read_arguments(call: ToolCall, read: Read) -> dict[str, Value]:

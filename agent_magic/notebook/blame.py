@@ -11,8 +11,11 @@ from collections.abc import Mapping
 from agent_magic.agents.multistep import MultiStepAgent
 from agent_magic.agents.tracing import Blame
 from agent_magic.core.errors import OptionError
+from agent_magic.core.messages import ToolCall
 from agent_magic.core.state import State
+from agent_magic.core.steps import CODE_CALL, to_code
 from agent_magic.core.text import first_line
+from agent_magic.notebook.code_lines import lines_about
 from agent_magic.record.clean import redact_plain, to_plain
 from agent_magic.view.titles import call_line
 from agent_magic.view.words import count, one_line
@@ -50,9 +53,8 @@ def blame_lines(name: str, agents: Mapping[str, MultiStepAgent], state: State) -
 
 
 def _lines(holder: str, blame: Blame) -> list[str]:
-    calls = [
-        call_line(call.name, redact_plain(to_plain(call.arguments))) for call in blame.calls[:_MOST_CALLS]
-    ]
+    name = blame.change.name
+    calls = [line for call in blame.calls[:_MOST_CALLS] for line in _call_lines(call, name)]
     if len(blame.calls) > _MOST_CALLS:
         calls.append(f"… and {count(len(blame.calls) - _MOST_CALLS, 'more call')}")
     task = one_line(redact_plain(first_line(blame.task, _TASK_CHARS)), _TASK_CHARS)
@@ -61,6 +63,13 @@ def _lines(holder: str, blame: Blame) -> list[str]:
         f"    {one_line(redact_plain(str(blame.change)), 300)}",
         *(f"    by {call}" for call in calls),
     ]
+
+
+def _call_lines(call: ToolCall, name: str) -> list[str]:
+    code = to_code(call) if call.name == CODE_CALL else None
+    if code is None:
+        return [call_line(call.name, redact_plain(to_plain(call.arguments)))]
+    return lines_about(redact_plain(code), name)
 
 
 def _ended_at(agent: MultiStepAgent, blame: Blame) -> float:

@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from agent_magic.agents.code import CodeAgent
 from agent_magic.agents.multistep import MultiStepAgent
 from agent_magic.agents.toolcalling import ToolCallingAgent
 from agent_magic.core.errors import OptionError
+from agent_magic.core.result import AgentMode
 from agent_magic.core.state import AgentState
 from agent_magic.core.values import Value
 from agent_magic.models.model import Model
@@ -20,8 +22,9 @@ from agent_magic.models.select import Choice, choose_model
 from agent_magic.notebook.asking import refuse_unattended
 from agent_magic.notebook.checks import refuse_lost_checks
 from agent_magic.notebook.handing import Handed
+from agent_magic.notebook.kernel_executor import KernelExecutor
 from agent_magic.notebook.kernel_state import KernelState
-from agent_magic.notebook.options import AgentOptions
+from agent_magic.notebook.options import DEFAULT_NAME, AgentOptions
 from agent_magic.notebook.settings import NamedType, read_settings
 from agent_magic.record.journal import Journal
 from agent_magic.tools.toolbox import LiveTool, Source, Toolbox
@@ -70,22 +73,52 @@ def living_agent(state: KernelState, name: str) -> MultiStepAgent | None:
     return value
 
 
-def new_agent(magics: Any, state: KernelState, name: str) -> MultiStepAgent:
+def take_agent(
+    magics: Any, state: KernelState, living: MultiStepAgent | None, options: AgentOptions
+) -> MultiStepAgent:
+    """The agent that a cell asks: the living one, or a new one where there is none or it asks for one.
+
+    Raises:
+        OptionError: The living one is of another mode than the cell names.
+    """
+    name = options.name or DEFAULT_NAME
+    if living is None or options.new:
+        return _new_agent(magics, state, name, options.mode or magics.mode)
+    if options.mode not in (None, living.mode):
+        raise OptionError(
+            f"%%agent {name}: {name} is a {living.mode} agent, and its mode stays. Nothing was changed. "
+            f"Write --mode {options.mode} --new to start afresh, or choose another name."
+        )
+    return living
+
+
+def _new_agent(magics: Any, state: KernelState, name: str, mode: AgentMode) -> MultiStepAgent:
     """An agent with the settings of `%config AgentMagics`; its model is chosen later."""
-    agent = ToolCallingAgent(
-        name=name,
-        instructions=magics.instructions,
-        max_steps=magics.max_steps,
-        max_tool_threads=magics.max_tool_threads,
-        planning_interval=magics.planning_interval,
-        summary_mode=magics.summary_mode,
-        max_time_s=magics.max_time_s,
-        max_cost_usd=magics.max_cost_usd,
-        max_total_tokens=magics.max_total_tokens,
-        approve=magics.approve,
-        prompt_templates=magics.prompt_templates or None,
-        state=AgentState(state, scope=magics.state, references=magics.references),
-    )
+    settings: dict[str, Value] = {
+        "name": name,
+        "instructions": magics.instructions,
+        "max_steps": magics.max_steps,
+        "max_tool_threads": magics.max_tool_threads,
+        "planning_interval": magics.planning_interval,
+        "summary_mode": magics.summary_mode,
+        "max_time_s": magics.max_time_s,
+        "max_cost_usd": magics.max_cost_usd,
+        "max_total_tokens": magics.max_total_tokens,
+        "approve": magics.approve,
+        "prompt_templates": magics.prompt_templates or None,
+        "state": AgentState(state, scope=magics.state, references=magics.references),
+    }
+    if mode == "code":
+        agent = CodeAgent(
+            **settings,
+            executor=KernelExecutor(magics.shell),
+            additional_authorized_imports=tuple(magics.imports),
+            step_timeout_s=magics.step_timeout_s,
+            writes=magics.writes,
+            protect=None if magics.protect is None else tuple(magics.protect),
+        )
+    else:
+        agent = ToolCallingAgent(**settings)
     _keepings[agent] = Keeping(images=magics.images)
     return agent
 
@@ -98,6 +131,8 @@ def keeping_of(agent: MultiStepAgent, state: KernelState) -> Keeping:
         )
         if not list(agent.state):
             agent.state = AgentState(state)
+            if isinstance(agent, CodeAgent) and agent.executor is None:
+                agent.executor = KernelExecutor(state.shell)
     return _keepings[agent]
 
 
@@ -138,6 +173,8 @@ def change_agent(
     own = [source for source in keeping.own_tools if not live.keys() & Toolbox([source]).current().keys()]
     toolbox = Toolbox([*own, *live.values()])
     choice = _choose(magics, state, agent, options)
+    if choice is not None:
+        agent._check_model(choice.model)
     asked.apply(agent)
     if asked.answer_type is not None or asked.takes_type_off:
         keeping.answer_type = asked.answer_type

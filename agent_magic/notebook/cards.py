@@ -21,7 +21,9 @@ from agent_magic.record.clean import clean_text
 from agent_magic.record.plan import to_plan_record
 from agent_magic.record.shown import record_of
 from agent_magic.record.step import to_step_record
+from agent_magic.tools.code_prompt import to_code_prompt
 from agent_magic.tools.tool import Tool
+from agent_magic.view import elements as el
 from agent_magic.view import host
 from agent_magic.view.bundle import step_to_bundle, to_bundle
 from agent_magic.view.cards import agent_to_bundle, tool_to_bundle
@@ -76,6 +78,14 @@ def preview_bundle(preview: Preview) -> Bundle:
 def tool_bundle(tool: Tool) -> Bundle:
     """A tool, as the model is told of it, and what is weak about it."""
     return tool_to_bundle(to_tool_record(tool.to_schema(), tool.warnings))
+
+
+def code_tool_bundle(tool: Tool) -> Bundle:
+    """A tool, as a model is told of it that writes code, and what is weak about it."""
+    prompt = clean_text(to_code_prompt(tool), _STEP_CHARS)
+    weak = [clean_text(weakness, _STEP_CHARS) for weakness in tool.warnings]
+    page = el.page([el.block(prompt), *map(el.warning, weak)])
+    return {"text/html": page, "text/plain": "\n".join([prompt, *(f"! {line}" for line in weak)])}
 
 
 def show_defined(shell: Any, agent: MultiStepAgent, warnings: Sequence[str]) -> None:

@@ -53,7 +53,13 @@ class CommandOption:
 
     flag: str
     field: str
-    choices: tuple[str, ...]
+    choices: tuple[str, ...] = ()
+    """Its values; none for the number of a step."""
+
+    @property
+    def value(self) -> str:
+        """What stands for the value in the help."""
+        return "|".join(self.choices) or "N"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +75,7 @@ class LineCommand:
     @property
     def form(self) -> str:
         """How it is written."""
-        options = [f"[{option.flag} {'|'.join(option.choices)}]" for option in self.options]
+        options = [f"[{option.flag} {option.value}]" for option in self.options]
         return " ".join(["%agent", self.name, *(_FORMS[part] for part in self.parts), *options])
 
 
@@ -81,6 +87,7 @@ _FORMS: Mapping[Part, str] = {
     "text": "[TEXT]",
 }
 _SUMMARY_MODE = CommandOption(flag="--summary-mode", field="summary_mode", choices=SUMMARY_MODES)
+_STEP = CommandOption(flag="--step", field="step")
 
 LINE_COMMANDS: Mapping[str, LineCommand] = {
     command.name: command
@@ -90,6 +97,8 @@ LINE_COMMANDS: Mapping[str, LineCommand] = {
         LineCommand(name="preview", parts=("agent", "step", "kind"), options=(_SUMMARY_MODE,),
                     help="what the model will be sent next, or was sent in that step of the last run"),
         LineCommand(name="steps", parts=("agent",), help="what an agent remembers, step by step"),
+        LineCommand(name="undo", parts=("agent",), options=(_STEP,),
+                    help="take back what the last run, or one step of it, made of your variables"),
         LineCommand(name="blame", parts=("variable", "agent"), help="which runs and steps last changed a variable"),
         LineCommand(name="resume", parts=("agent", "text"), help="go on with a run that was not answered; TEXT corrects it"),
         LineCommand(name="retry", parts=("agent",), help="do the last task again from its beginning"),
@@ -175,19 +184,29 @@ def _part_of(parts: Iterable[Part], word: str) -> Part | None:
 
 def _parse_part(command: LineCommand, part: Part, word: Word) -> Value:
     if part == "step":
-        if not word.text.isdecimal() or int(word.text) < 1:
-            raise OptionError(
-                f"%agent {command.name}: {shown(word.text)} is no step. Steps are counted from 1; write {command.form}."
-            )
-        return int(word.text)
+        return _parse_step(command, word)
+    if part == "agent" and _STEP in command.options and _NUMBER.fullmatch(word.text):
+        raise OptionError(
+            f"%agent {command.name}: {shown(word.text)} is no agent. If it is a step, write --step {word.text}."
+        )
     text = word.text.removeprefix("@")
     return parse_name(f"%agent {command.name}", Word(raw=text)) if part == "variable" else text
+
+
+def _parse_step(command: LineCommand, word: Word) -> int:
+    if not word.text.isdecimal() or int(word.text) < 1:
+        raise OptionError(
+            f"%agent {command.name}: {shown(word.text)} is no step. Steps are counted from 1; write {command.form}."
+        )
+    return int(word.text)
 
 
 def _parse_option(command: LineCommand, option: CommandOption, word: Word | None) -> Value:
     head = f"%agent {command.name} {option.flag}"
     if word is None or not word.raw:
-        raise OptionError(f"{head}: its value is missing. Write {option.flag} {'|'.join(option.choices)}.")
+        raise OptionError(f"{head}: its value is missing. Write {option.flag} {option.value}.")
+    if option.field == "step":
+        return _parse_step(command, word)
     return parse_choice(head, word, option.choices)
 
 

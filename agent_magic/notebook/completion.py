@@ -5,6 +5,7 @@ It must not import what runs agents, nor complete anything in other cells.
 
 from __future__ import annotations
 
+import pkgutil
 import re
 import sys
 from collections.abc import Callable, Container, Iterable
@@ -86,6 +87,11 @@ class _Known:
         """Names of the notebook's classes, and the commonest types."""
         return [*(name for name in self._state if isinstance(self._state[name], type)), *_TYPES]
 
+    def modules(self) -> list[str]:
+        """Names of modules that can be imported, packages above all."""
+        found = {module.name for module in pkgutil.iter_modules()}
+        return sorted((name for name in found if not name.startswith("_")), key=str.casefold)
+
     def models(self) -> list[str]:
         """What may stand after `--model`."""
         return ["local", *self._model_ids()]
@@ -123,7 +129,7 @@ def _complete_options(line: str, known: _Known) -> SimpleMatcherResult:
     given = {
         group.option.field
         for group in groups
-        if group.option and group.option.kind not in ("names", "settings")
+        if group.option and group.option.kind not in ("names", "modules", "settings")
     }
     flags = [option.flag for option in OPTIONS if option.field not in given]
     if fragment.startswith("--"):
@@ -150,14 +156,20 @@ def _complete_value(
         return _result(name, [*(off if name == fragment else ()), *known.types()])
     if option.field == "prompt_templates":
         return _result(fragment, [*off, *_files(fragment)])
+    if option.kind == "modules":
+        earlier = {part.strip() for part in fragment.split(",")[:-1]}
+        fragment = _last(_LAST_TYPE, fragment)
+        offers = [*off, *known.modules()] if not earlier else known.modules()
+        return _result(fragment, [name for name in offers if name not in taken and name not in earlier])
     if option.kind == "names":
         earlier = {part.strip("@") for part in fragment.split(",")[:-1]}
         fragment = _last(_LAST_NAME, fragment)  # commas may join names to one word
         at = "@" if fragment.startswith("@") else ""
+        names = known.variables() if option.field == "protect" else known.tools()
         return _result(
             fragment,
             [
-                *(at + name for name in known.tools() if name not in taken and name not in earlier),
+                *(at + name for name in names if name not in taken and name not in earlier),
                 *(off if not at and not earlier else ()),
             ],
         )

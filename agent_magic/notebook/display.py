@@ -5,8 +5,8 @@ The events are taken by the main thread. It must not decide anything about the r
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from typing import Any
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, Protocol
 
 from agent_magic.agents.multistep import MultiStepAgent
 from agent_magic.core.approval import Question
@@ -28,10 +28,18 @@ _PAGE_S = 5.0
 """A page that shows the run says so within this time of being asked something, or it is not there."""
 
 
+class Begin(Protocol):
+    """Starts a run."""
+
+    def __call__(self, *, listen: Callable[[Event], None]) -> Generator[Event, None, RunResult]:
+        """Its events; those that arise while code of the model runs are given to `listen` at once."""
+        ...
+
+
 def show_run(
     magics: Any,
     agent: MultiStepAgent,
-    events: Generator[Event, None, RunResult],
+    begin: Begin,
     *,
     reason: str,
     warnings: Sequence[str],
@@ -43,6 +51,11 @@ def show_run(
     Ctrl-C anywhere ends the run as `interrupted`, is drawn, and comes back as that result; None if
     it came before the run began.
     """
+
+    def take(event: Event) -> None:
+        shown.take(event)
+
+    events = begin(listen=take)  # first: of what cannot be begun nothing is shown but its error
     shown = _Shown(magics, agent, reason=reason, warnings=warnings, quiet=quiet, journals=journals)
     known = {run.run_id for run in agent.runs}
     result: RunResult | None = None

@@ -26,47 +26,54 @@ class KernelState:
     """
 
     def __init__(self, shell: Shell) -> None:
-        self._shell = shell
+        self.shell = shell
+
+    def is_internal(self, name: str) -> bool:
+        """Whether a name of the namespace is the kernel's own and not there for anybody else."""
+        if name[:1] == "_":  # code asks this of every name at every step
+            return _ALWAYS_INTERNAL.fullmatch(name) is not None
+        return name in _KERNEL_NAMES and (name not in self.shell.user_ns_hidden or self._is_hidden(name))
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name in self._shell.user_ns and not self._is_internal(name)
+        return isinstance(name, str) and name in self.shell.user_ns and not self.is_internal(name)
 
     def __getitem__(self, name: str) -> Value:
         if name not in self:
             raise KeyError(name)
-        return self._shell.user_ns[name]
+        return self.shell.user_ns[name]
 
     def __iter__(self) -> Iterator[str]:
         # A copy: tools that run in other threads may bind names meanwhile.
-        return iter(
-            [name for name in list(self._shell.user_ns) if name in self and not self._is_hidden(name)]
-        )
+        return iter([name for name in list(self.shell.user_ns) if name in self and not self._is_hidden(name)])
 
     def items(self) -> list[tuple[str, Value]]:
         """All names with their values, as iteration lists them, but read in one go: it is much faster."""
-        hidden = self._shell.user_ns_hidden
+        hidden = self.shell.user_ns_hidden
         return [
             (name, value)
-            for name, value in self._shell.user_ns.copy().items()
+            for name, value in self.shell.user_ns.copy().items()
             if type(name) is str
             and hidden.get(name, _ABSENT) is not value
             and not (name[:1] == "_" and _ALWAYS_INTERNAL.fullmatch(name))
             and (name not in _KERNEL_NAMES or name in hidden)
         ]
 
+    def get(self, name: str) -> Value:
+        """The value of `name`; None if there is none."""
+        return self.shell.user_ns.get(name) if name in self else None
+
     def bind(self, name: str, value: Value) -> None:
         """Make `name` a variable of the notebook."""
-        self._shell.user_ns[name] = value
+        self.shell.user_ns[name] = value
 
-    def _is_internal(self, name: str) -> bool:
-        if _ALWAYS_INTERNAL.fullmatch(name):
-            return True
-        return name in _KERNEL_NAMES and (name not in self._shell.user_ns_hidden or self._is_hidden(name))
+    def unbind(self, name: str) -> None:
+        """Let there be no such variable of the notebook any more."""
+        self.shell.user_ns.pop(name, None)
 
     def _is_hidden(self, name: str) -> bool:
         """Whether IPython put it there, or found it at its start, and nobody has bound it since."""
-        first = self._shell.user_ns_hidden.get(name, _ABSENT)
-        return first is not _ABSENT and first is self._shell.user_ns.get(name)
+        first = self.shell.user_ns_hidden.get(name, _ABSENT)
+        return first is not _ABSENT and first is self.shell.user_ns.get(name)
 
 
 def is_kernel_internal(name: str) -> bool:

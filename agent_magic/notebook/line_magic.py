@@ -17,7 +17,7 @@ from agent_magic.core.values import Value
 from agent_magic.models.select import DEFAULT_IDS_AS_OF, model_table
 from agent_magic.notebook.blame import blame_lines
 from agent_magic.notebook.building import choose_once
-from agent_magic.notebook.cards import tool_bundle
+from agent_magic.notebook.cards import code_tool_bundle, tool_bundle
 from agent_magic.notebook.commands import Command
 from agent_magic.notebook.help import help_text
 from agent_magic.notebook.kernel_state import KernelState
@@ -56,13 +56,15 @@ def _list(magics: Any, command: Command) -> None:
         usage = to_usage(agent.usage)
         spent = f"; {tokens(usage)}, {cost(usage['cost_usd'])}" if agent.runs else ""
         memory = f"{count(len(agent.runs), 'run')}, {count(n_steps, 'step')}"
-        print(f"{variable}: {model}; tools: {tools}; {memory}{last}{spent}")
+        mode = "code; " if agent.mode == "code" else ""
+        print(f"{variable}: {mode}{model}; tools: {tools}; {memory}{last}{spent}")
 
 
 def _tools(magics: Any, command: Command) -> None:
     _, agent = _agent(magics, command.agent)
+    to_bundle = code_tool_bundle if agent.mode == "code" else tool_bundle
     for tool in agent.tools.values():
-        _publish(magics, tool_bundle(tool))
+        _publish(magics, to_bundle(tool))
     if not agent.tools:
         print(f"{agent.name} has no tools. Hand functions over by --tools, or as @name in a task.")
 
@@ -87,6 +89,16 @@ def _steps(magics: Any, command: Command) -> None:
         print(f"{agent.name} remembers nothing.")
     if n_dropped:
         print(f"{count(n_dropped, 'step')} dropped; memory.undo() of the agent takes the last change back.")
+
+
+def _undo(magics: Any, command: Command) -> None:
+    _, agent = _agent(magics, command.agent)
+    try:
+        undone = agent.undo(command.step)
+    except OptionError as error:
+        raise OptionError(f"%agent undo: {error.message}") from None
+    for line in (*undone.undone, *undone.kept):
+        print(line)
 
 
 def _blame(magics: Any, command: Command) -> None:
@@ -132,6 +144,7 @@ _COMMANDS: dict[str, Callable[[Any, Command], Value]] = {
     "tools": _tools,
     "preview": _preview,
     "steps": _steps,
+    "undo": _undo,
     "blame": _blame,
     "resume": _resume,
     "retry": _retry,

@@ -10,7 +10,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
-from traitlets import Bool, Enum, Float, Int, Unicode
+from traitlets import Bool, Enum, Float, Int, List, Unicode
 
 from agent_magic.core.approval import APPROVAL_POLICIES
 from agent_magic.core.errors import DefinitionError
@@ -18,7 +18,7 @@ from agent_magic.core.settings import SUMMARY_MODES
 from agent_magic.notebook import completion, control_channel, empty_body, formatters, widget_host
 from agent_magic.notebook.commands import parse_command
 from agent_magic.notebook.help import help_text
-from agent_magic.notebook.options import parse_line
+from agent_magic.notebook.options import MODES, WRITES, parse_line
 
 
 @magics_class
@@ -27,6 +27,11 @@ class AgentMagics(Magics):
 
     model = Unicode(
         "", help="Model of agents that name none: provider/name, or local. Empty: chosen as documented."
+    ).tag(config=True)
+    mode = Enum(
+        MODES,
+        "tools",
+        help="What new agents do: call functions (tools), or write Python that runs here (code).",
     ).tag(config=True)
     max_steps = Int(20, min=1, help="Steps that a run may make.").tag(config=True)
     max_tool_threads = Int(128, min=1, help="Tool calls of one turn that run side by side.").tag(config=True)
@@ -44,7 +49,23 @@ class AgentMagics(Magics):
     approve = Enum(
         APPROVAL_POLICIES,
         "never",
-        help="What waits for your word before it counts: nothing, tool calls, or plans too (all).",
+        help="What waits for your word: nothing, code, tool calls (those in code too), or code, calls and plans (all).",
+    ).tag(config=True)
+    writes = Enum(WRITES, "new", help="What code may bind: new names, your names too (all), or none.").tag(
+        config=True
+    )
+    protect = List(
+        Unicode(),
+        None,
+        allow_none=True,
+        help="Variables that code may not change. None: all of yours; []: none of them.",
+    ).tag(config=True)
+    imports = List(
+        Unicode(),
+        help="Modules that code may import beside the safe ones and those that you have imported; '*' for all.",
+    ).tag(config=True)
+    step_timeout_s = Float(
+        30.0, allow_none=True, help="Seconds of its own after which code is stopped. None: no limit."
     ).tag(config=True)
     unattended = Enum(
         ["refuse", "approve"],

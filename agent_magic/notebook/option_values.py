@@ -180,14 +180,30 @@ def parse_names(flag: str, words: Iterable[Word]) -> tuple[str, ...]:
         name = part.removeprefix("@")
         path = name.split(".")
         if len(path) > 1 and all(map(is_usable_name, path)):
-            raise OptionError(
-                f"%%agent {flag}: {shown(name)} is a part of something, not a name. "
-                f"Write {path[-1]} = {name} in a cell and give {path[-1]}."
-            )
+            fix = f"Write {path[-1]} = {name} in a cell and give {path[-1]}."
+            if flag == "--protect":
+                fix = f"Give {path[0]}: what is in it is protected with it."
+            raise OptionError(f"%%agent {flag}: {shown(name)} is a part of something, not a name. {fix}")
         names[parse_name(f"%%agent {flag}", Word(raw=name))] = None
     if not names:
         raise OptionError(f"%%agent {flag}: no name is given. Write the names after it, with or without @.")
     return tuple(names)
+
+
+def parse_modules(flag: str, words: Iterable[Word]) -> tuple[str, ...]:
+    """Modules, each once, such as `sklearn` and `scipy.stats`, or `*` for all; commas between them are allowed."""
+    modules: dict[str, None] = {}
+    for part in " ".join(word.text for word in words).replace(",", " ").split():
+        name = unicodedata.normalize("NFKC", part)
+        if name != "*" and not all(map(is_usable_name, name.split("."))):
+            raise OptionError(
+                f"%%agent {flag}: {shown(part)} is not a module. Write names as after `import`, "
+                f"such as {flag} sklearn,scipy.stats, or * for all."
+            )
+        modules[name] = None
+    if not modules:
+        raise OptionError(f"%%agent {flag}: no module is given. Write the names after it, or none.")
+    return tuple(modules)
 
 
 def parse_type_text(words: Iterable[Word]) -> str:

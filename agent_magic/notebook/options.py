@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from agent_magic.core.approval import APPROVAL_POLICIES, ApprovalPolicy
 from agent_magic.core.errors import OptionError
+from agent_magic.core.result import AgentMode
 from agent_magic.core.settings import SUMMARY_MODES, SummaryMode
 from agent_magic.core.state import Scope
 from agent_magic.core.values import Value
+from agent_magic.execution.request import Writes
 from agent_magic.notebook.commands import LINE_COMMANDS
 from agent_magic.notebook.kernel_state import is_kernel_internal
 from agent_magic.notebook.option_values import (
@@ -25,6 +27,7 @@ from agent_magic.notebook.option_values import (
     parse_amount,
     parse_choice,
     parse_model,
+    parse_modules,
     parse_name,
     parse_names,
     parse_settings,
@@ -39,7 +42,11 @@ DEFAULT_NAME = "agent"
 """The agent that is asked where no NAME is given."""
 
 ImageSetting = Literal["auto", "none"]
-_Kind = Literal["flag", "text", "number", "amount", "choice", "model", "name", "names", "settings", "type"]
+MODES: tuple[AgentMode, ...] = get_args(AgentMode)
+WRITES: tuple[Writes, ...] = get_args(Writes)
+_Kind = Literal[
+    "flag", "text", "number", "amount", "choice", "model", "modules", "name", "names", "settings", "type"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +60,7 @@ class AgentOptions:
     model: str | None = None
     """`provider/name`, `local`, or `@m` for the live Model object m."""
     model_args: Mapping[str, Value] | None = None
+    mode: AgentMode | None = None
     max_steps: int | None = None
     max_tool_threads: int | None = None
     planning_interval: int | Off | None = None
@@ -62,6 +70,12 @@ class AgentOptions:
     answer_type: str | Off | None = None
     """As Python writes it."""
     approve: ApprovalPolicy | None = None
+    writes: Writes | None = None
+    protect: tuple[str, ...] | Off | None = None
+    """Names of variables, without the `@`."""
+    imports: tuple[str, ...] | Off | None = None
+    """Names of modules, or `*`."""
+    step_timeout_s: float | Off | None = None
     max_time_s: float | Off | None = None
     max_cost_usd: float | Off | None = None
     max_total_tokens: int | Off | None = None
@@ -108,6 +122,8 @@ OPTIONS: tuple[Option, ...] = (
            help="named: only names handed over; all: every variable of the notebook"),
     Option(flag="--model", field="model", kind="model", value="ID", default="see %agent models", help="provider/name, local, or @m for a Model object m"),
     Option(flag="--model-args", field="model_args", kind="settings", value="k=v,…", help="passed to the model, such as temperature=0"),
+    Option(flag="--mode", field="mode", kind="choice", value="tools|code", choices=MODES, default="tools",
+           help="tools: it calls functions; code: it writes Python that runs in this notebook; another mode needs --new"),
     Option(flag="--max-steps", field="max_steps", kind="number", value="N", default="20", help="steps of one run; then it must answer"),
     Option(flag="--max-tool-threads", field="max_tool_threads", kind="number", value="N", default="128", help="tool calls that may run side by side"),
     Option(flag="--plan", field="planning_interval", kind="number", value="N|off", off="off", default="off", help="plan before step 1 and again every N steps"),
@@ -117,8 +133,16 @@ OPTIONS: tuple[Option, ...] = (
            help="functions that every answer must pass: False or an exception refuses it; given again, they replace these"),
     Option(flag="--answer-type", field="answer_type", kind="type", value="TYPE|any", off="any", default="any",
            help="what the answer must be: float, list[str], Literal['a', 'b'], a dataclass or pydantic model"),
-    Option(flag="--approve", field="approve", kind="choice", value="never|tools|all", choices=APPROVAL_POLICIES, default="never",
-           help="what waits for your word before it counts: nothing, tool calls, or plans too"),
+    Option(flag="--approve", field="approve", kind="choice", value="never|code|tools|all", choices=APPROVAL_POLICIES, default="never",
+           help="what waits for your word before it counts: nothing, code, tool calls (those in code too), or code, calls and plans"),
+    Option(flag="--writes", field="writes", kind="choice", value="new|all|none", choices=WRITES, default="new",
+           help="code may bind new names, your names too, or none"),
+    Option(flag="--protect", field="protect", kind="names", value="NAME…|none", off="none", default="all of yours",
+           help="variables that code may not change; given again, they replace these"),
+    Option(flag="--imports", field="imports", kind="modules", value="MODULE…|none", off="none", default="none",
+           help="modules that code may import beside the safe ones and yours; * for all; given again, they replace these"),
+    Option(flag="--step-timeout", field="step_timeout_s", kind="amount", value="SECONDS|none", unit="seconds", off="none", default="30",
+           help="code is stopped after so many seconds of its own"),
     Option(flag="--max-time", field="max_time_s", kind="amount", value="SECONDS|none", unit="seconds", off="none", default="none",
            help="a run ends before the call that would pass so many seconds"),
     Option(flag="--max-cost", field="max_cost_usd", kind="amount", value="USD|none", unit="US dollars", off="none", default="none",
@@ -140,12 +164,19 @@ OPTIONS: tuple[Option, ...] = (
     Option(flag="--no-raise", field="raises", kind="flag", switch_value=False, is_one_cell=True, help="a run without an answer is no error"),
     Option(flag="--quiet", field="quiet", kind="flag", is_one_cell=True, help="show the header and the answer only"),
 )  # fmt: skip
+_LISTS = {"names": parse_names, "modules": parse_modules}
+"""Kinds of options that take several words, with what reads them."""
 _BY_FLAG: Mapping[str, Option] = {option.flag: option for option in OPTIONS}
 
 STICKY: tuple[str, ...] = tuple(option.field for option in OPTIONS if not option.is_one_cell)
 """Fields that stay the agent's until given again or `--new`."""
 ONE_CELL: tuple[str, ...] = tuple(dict.fromkeys(option.field for option in OPTIONS if option.is_one_cell))
 """Fields that hold for one cell only."""
+
+
+def flag_of(field_name: str) -> str:
+    """The option that fills a field of `AgentOptions`."""
+    return next(option.flag for option in OPTIONS if option.field == field_name)
 
 
 def parse_line(line: str) -> AgentOptions:
@@ -177,7 +208,7 @@ class WordGroup:
         """Whether the next word belongs here, unless it is an option."""
         if self.option is None or self.option.kind == "flag":
             return False
-        return self.option.kind == "names" or not self.words
+        return self.option.kind in _LISTS or not self.words
 
 
 def group_words(words: Iterable[Word]) -> list[WordGroup]:
@@ -236,7 +267,7 @@ def _enter(values: dict[str, Value], option: Option, words: list[Word]) -> None:
         return
     value = _parse_value(option, words)
     earlier: Value = values.get(key, OFF)
-    if option.kind == "names" and earlier != OFF:
+    if option.kind in _LISTS and earlier != OFF:
         value = tuple(dict.fromkeys([*earlier, *value]))
     elif option.kind == "settings" and earlier != OFF:
         value = {**earlier, **value}
@@ -246,8 +277,8 @@ def _enter(values: dict[str, Value], option: Option, words: list[Word]) -> None:
 def _parse_value(option: Option, words: list[Word]) -> Value:
     flag, word = option.flag, words[0]
     match option.kind:
-        case "names":
-            return parse_names(flag, words)
+        case "names" | "modules":
+            return _LISTS[option.kind](flag, words)
         case "type":
             return parse_type_text(words)
         case "amount":

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, cast
 
+from agent_magic.agents.code import CodeAgent
 from agent_magic.agents.hooks import name_of_function
 from agent_magic.agents.multistep import MultiStepAgent
 from agent_magic.core.errors import AgentError
@@ -217,6 +218,7 @@ def _settings(agent: MultiStepAgent) -> dict[str, Value]:
     checks = [name_of_function(check) for check in agent.final_answer_checks]
     prompts = agent.prompt_templates
     return {
+        "mode": agent.mode if agent.mode != "tools" else None,
         "max_steps": values.max_steps,
         "max_tool_threads": agent.max_tool_threads,
         "state": agent.state.scope,
@@ -228,10 +230,22 @@ def _settings(agent: MultiStepAgent) -> dict[str, Value]:
         "max_cost_usd": values.max_cost_usd,
         "max_total_tokens": values.max_total_tokens,
         "approve": values.approve if values.approve != "never" else None,
+        **(_code_settings(agent) if isinstance(agent, CodeAgent) else {}),
         "prompts": ", ".join(prompts) if isinstance(prompts, Mapping) else prompts and str(prompts),
         "is_paused": values.is_paused or None,
         "description": agent.description or None,
         "instructions": agent.instructions or None,
+    }
+
+
+def _code_settings(agent: CodeAgent) -> dict[str, Value]:
+    """How code is run, where it is not as it comes."""
+    protect = agent.protect
+    return {
+        "writes": agent.writes if agent.writes != "new" else None,
+        "protect": None if protect is None else ", ".join(protect) or "none",
+        "imports": ", ".join(agent.additional_authorized_imports) or None,
+        "step_timeout_s": "none" if agent.step_timeout_s is None else agent.step_timeout_s,
     }
 
 

@@ -7,28 +7,25 @@ not act for the agent: what a step does is the agents' business.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Generator
 from functools import partial
 from typing import Any
 
 from agent_magic.agents.multistep import MultiStepAgent
-from agent_magic.agents.printed import CURRENT_SINK, open_sinks
 from agent_magic.core.errors import OptionError
-from agent_magic.core.events import Event
-from agent_magic.core.result import RunResult
 from agent_magic.core.text import first_line
 from agent_magic.core.values import Value, describe
+from agent_magic.execution.sinks import CURRENT_SINK, open_sinks
+from agent_magic.execution.streams import PrintRouter
 from agent_magic.notebook.answers import show_answer
-from agent_magic.notebook.building import change_agent, keeping_of, living_agent, new_agent
+from agent_magic.notebook.building import change_agent, keeping_of, living_agent, take_agent
 from agent_magic.notebook.cards import show_defined
-from agent_magic.notebook.display import show_run
+from agent_magic.notebook.display import Begin, show_run
 from agent_magic.notebook.ending import end_cell
 from agent_magic.notebook.handing import Handed, hand_over, pictures
 from agent_magic.notebook.journals import Journals
 from agent_magic.notebook.kernel_state import KernelState
 from agent_magic.notebook.mentions import Mentions, parse_mentions
 from agent_magic.notebook.options import DEFAULT_NAME, AgentOptions
-from agent_magic.notebook.prints import PrintRouter
 
 
 def run_cell(magics: Any, options: AgentOptions, body: str) -> Any:
@@ -93,8 +90,7 @@ def _run_task(
     mentioned = hand_over(state, mentions.names, source="%%agent, in the task")
     given = hand_over(state, options.tools or (), source="%%agent --tools")
     _check_name(name, [*mentions.names, *given.tools, *given.variables])
-    if agent is None or options.new:
-        agent = new_agent(magics, state, name)
+    agent = take_agent(magics, state, agent, options)
     warnings = _tell_mentions(mentions) + change_agent(
         magics, state, agent, options, given=given, mentioned=mentioned
     )
@@ -125,7 +121,7 @@ def _run(
     agent: MultiStepAgent,
     options: AgentOptions,
     *,
-    begin: Callable[[], Generator[Event, None, RunResult]],
+    begin: Begin,
     warnings: list[str],
 ) -> Value:
     """Show a run to its end, bind what the cell promised, and give its answer."""
@@ -137,7 +133,7 @@ def _run(
             result = show_run(
                 magics,
                 agent,
-                begin(),
+                begin,
                 reason=keeping.reason,
                 warnings=warnings,
                 quiet=options.quiet or magics.quiet,
@@ -171,8 +167,7 @@ def _define(
     name = options.name or DEFAULT_NAME
     given = hand_over(state, options.tools or (), source="%%agent --tools")
     _check_name(name, [*given.tools, *given.variables])
-    if agent is None or options.new:
-        agent = new_agent(magics, state, name)
+    agent = take_agent(magics, state, agent, options)
     warnings = change_agent(magics, state, agent, options, given=given, mentioned=Handed())
     if body.strip():
         agent.instructions = body.strip()

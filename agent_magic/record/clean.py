@@ -14,7 +14,7 @@ import json
 import math
 import re
 import string
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import cast
 
 from agent_magic.core.redact import redact
@@ -36,10 +36,10 @@ _LONGEST_KEY = 300
 _MISSING = re.compile("\x01([0-9]+)\x01")
 
 
-def to_plain(value: Value) -> Json:
-    """`value` as JSON of at most 400 parts, with texts whole; what JSON cannot hold as its `repr`."""
+def to_plain(value: Value, say: Callable[[Value], Json] = safe_repr) -> Json:
+    """`value` as JSON of at most 400 parts, with texts whole; what JSON cannot hold by `say`."""
     try:
-        return _to_plain(value, _MAX_DEPTH, [_MAX_NODES])
+        return _to_plain(value, _MAX_DEPTH, [_MAX_NODES], say)
     except Exception:  # noqa: BLE001 - subclasses of the person's may raise anything
         return safe_repr(value)
 
@@ -114,7 +114,7 @@ def stored_size(value: Json) -> int:
     return len(text) + 7 * (text.count("\n") + 1)
 
 
-def _to_plain(value: Value, depth: int, left: list[int]) -> Json:
+def _to_plain(value: Value, depth: int, left: list[int], say: Callable[[Value], Json]) -> Json:
     left[0] -= 1
     if left[0] < 0:
         return "…"
@@ -129,21 +129,24 @@ def _to_plain(value: Value, depth: int, left: list[int]) -> Json:
         return number if math.isfinite(number) else str(number)
     if depth > 0 and isinstance(value, list | tuple):
         items = cast("list[Value] | tuple[Value, ...]", value)
-        plain = [_to_plain(item, depth - 1, left) for item in items[: min(_MAX_ITEMS, max(left[0], 1))]]
+        shown = items[: min(_MAX_ITEMS, max(left[0], 1))]
+        plain = [_to_plain(item, depth - 1, left, say) for item in shown]
         return plain if len(plain) == len(items) else [*plain, f"… {len(items) - len(plain):,} more"]
     if depth > 0 and isinstance(value, Mapping):
-        return _mapping_to_plain(cast("Mapping[Value, Value]", value), depth, left)
-    return safe_repr(value)
+        return _mapping_to_plain(cast("Mapping[Value, Value]", value), depth, left, say)
+    return say(value)
 
 
-def _mapping_to_plain(mapping: Mapping[Value, Value], depth: int, left: list[int]) -> Json:
+def _mapping_to_plain(
+    mapping: Mapping[Value, Value], depth: int, left: list[int], say: Callable[[Value], Json]
+) -> Json:
     plain: dict[str, Json] = {}
     for n_items, (key, item) in enumerate(mapping.items()):
         if n_items >= _MAX_ITEMS or left[0] <= 0:
             plain["…"] = f"{len(mapping) - n_items:,} more"
             break
         plain[str.__str__(key) if isinstance(key, str) else safe_repr(key, 80)] = _to_plain(
-            item, depth - 1, left
+            item, depth - 1, left, say
         )
     return plain
 

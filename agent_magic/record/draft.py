@@ -33,16 +33,18 @@ from agent_magic.core.events import (
 )
 from agent_magic.core.memory import AgentMemory
 from agent_magic.core.messages import TokenUsage
-from agent_magic.core.result import RunResult
+from agent_magic.core.result import AgentMode, RunResult
 from agent_magic.core.steps import ActionStep, PlanningStep, TaskStep
+from agent_magic.record.call import to_seconds
 from agent_magic.record.clean import redact_plain
 from agent_magic.record.keeping import with_memory
+from agent_magic.record.limits import LOOSEST
 from agent_magic.record.notes import add_beside, cut_beside, cut_note, to_note
 from agent_magic.record.now import Now
 from agent_magic.record.plan import to_plan_record
 from agent_magic.record.run import cut_head, to_head, to_record
 from agent_magic.record.schema import AnyStepRecord, LaidOnRecord, NoteRecord, RunRecord
-from agent_magic.record.step import LOOSEST, to_seconds, to_step_record, to_usage
+from agent_magic.record.step import to_step_record, to_usage
 from agent_magic.record.step_notes import StepNotes
 from agent_magic.record.thumbnails import n_chars_of_images
 
@@ -84,7 +86,8 @@ class RunDraft:
         self._usage: TokenUsage | None = None
         self._first_step: int | None = None
         self._has_begun = False
-        self._now = Now(1)
+        self._mode: AgentMode = "tools"
+        self._now = self._new_now(1)
         self._finished: RunRecord | None = None
         self._keep: Callable[[RunRecord], RunRecord] = _as_it_is
 
@@ -103,10 +106,11 @@ class RunDraft:
         match event:
             case RunStarted():
                 self._started = self._clock()
+                self._mode = event.mode
                 self._head = self._to_head(event)
             case StepStarted():
                 self._first_step = self._first_step or event.step_number
-                self._now = Now(event.step_number, is_planning=event.kind == "plan")
+                self._now = self._new_now(event.step_number, is_planning=event.kind == "plan")
                 self._has_begun = True
             case TextDelta() | PlanDelta():
                 self._now.write(event)
@@ -122,7 +126,7 @@ class RunDraft:
             case ToolCallStarted():
                 self._now.start(event)
             case ToolCallEnded():
-                self._now.end(event.result)
+                self._now.end(event)
             case StepEnded():
                 if isinstance(event.step, ActionStep | PlanningStep):
                     self._add_step(event.step)
@@ -199,10 +203,14 @@ class RunDraft:
             max_steps=event.max_steps,
             task=event.task,
             started=self._started,
+            mode=event.mode,
             reason=self._reason,
             warnings=self._warnings,
         )
         return cut_head(head, LOOSEST)
+
+    def _new_now(self, step_number: int, *, is_planning: bool = False) -> Now:
+        return Now(step_number, is_planning=is_planning, mode=self._mode)
 
     def _add_step(self, step: ActionStep | PlanningStep) -> None:
         notes = self._notes.end_step(step.step_number, is_plan=isinstance(step, PlanningStep))
@@ -210,10 +218,10 @@ class RunDraft:
         self._has_begun = isinstance(step, PlanningStep)
         if isinstance(step, PlanningStep):
             self._steps.append(to_plan_record(step, notes=notes))
-            self._now = Now(step.step_number)
+            self._now = self._new_now(step.step_number)
         else:
             self._steps.append(self._to_step_record(step, notes))
-            self._now = Now(step.step_number + 1)
+            self._now = self._new_now(step.step_number + 1)
         self._made.append(step)
         usage = step.token_usage or TokenUsage()
         self._usage = usage if self._usage is None else self._usage + usage

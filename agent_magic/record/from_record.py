@@ -12,8 +12,11 @@ from typing import cast, get_args
 
 from agent_magic.core.form.value import RecordedValue
 from agent_magic.core.messages import TokenUsage, ToolCall
-from agent_magic.core.result import CheckResult, RunResult, RunStatus
+from agent_magic.core.result import AgentMode, CheckResult, RunResult, RunStatus
 from agent_magic.core.steps import (
+    CLOSING_TAG,
+    CODE_CALL,
+    OPENING_TAG,
     ActionStep,
     Fault,
     FinalAnswerStep,
@@ -37,10 +40,11 @@ _JSON_TYPES = {"int": int, "float": float, "bool": bool, "list": list, "dict": d
 def from_record(record: Mapping[str, Json]) -> RunResult:
     """The run that a record tells of; one that still went on has the status `interrupted`."""
     start = _to_moment(record.get("started"))
+    mode: AgentMode = "code" if record.get("mode") == "code" else "tools"
     steps: list[RunStep] = [
         _to_task(record),
         *(
-            _to_plan(form, start) if form.get("kind") == "plan" else _to_action(form, start)
+            _to_plan(form, start) if form.get("kind") == "plan" else _to_action(form, start, mode)
             for form in _dicts(record, "steps")
         ),
     ]
@@ -71,6 +75,7 @@ def from_record(record: Mapping[str, Json]) -> RunResult:
             for check in _dicts(record, "checks")
         ),
         resumed_from=_text(record, "resumed_from") or None,
+        mode=mode,
     )
 
 
@@ -89,13 +94,24 @@ def _to_task(record: Mapping[str, Json]) -> TaskStep:
     )
 
 
-def _to_action(form: Mapping[str, Json], start: float) -> ActionStep:
+def _to_action(form: Mapping[str, Json], start: float, mode: AgentMode) -> ActionStep:
+    calls = list(_dicts(form, "calls"))
+    thought, calls_start = _text(form, "thought"), None
+    is_code = mode == "code"
+    if is_code:  # such a step has one block of code, or none that could be read
+        calls = [call for call in calls if type(call.get("code")) is str][:1]
+        if calls:
+            thought = f"{thought}\n" if thought else ""
+            calls_start = len(thought)
+            thought += f"{OPENING_TAG}\n{_text(calls[0], 'code')}\n{CLOSING_TAG}"
     return ActionStep(
         step_number=_count(form, "step_number"),
         timing=Timing(start=start, end=start + _seconds(form)),
-        model_output=_text(form, "thought"),
+        model_output=thought,
         reasoning=_text(form, "reasoning"),
-        tool_results=tuple(_to_result(call, start) for call in _dicts(form, "calls")),
+        calls_start=calls_start,
+        tool_results=tuple(_to_result(call, start, is_code=is_code) for call in calls),
+        is_code=is_code,
         fault=_to_fault(form.get("error")),
         token_usage=_to_usage(form.get("usage")),
         is_final_answer=form.get("is_final_answer") is True,
@@ -118,13 +134,17 @@ def _to_plan(form: Mapping[str, Json], start: float) -> PlanningStep:
     )
 
 
-def _to_result(call: Mapping[str, Json], start: float) -> ToolResult:
+def _to_result(
+    call: Mapping[str, Json], start: float, *, is_code: bool = False, is_inner: bool = False
+) -> ToolResult:
     arguments, output = call.get("arguments"), call.get("output")
+    if is_code:
+        arguments = {"code": _text(call, "code")}
     told = cast("dict[str, Json]", output) if type(output) is dict else None
     return ToolResult(
         call=ToolCall(
             id=_text(call, "id"),
-            name=_text(call, "name"),
+            name=CODE_CALL if is_code else _text(call, "name"),
             arguments=arguments if type(arguments) is dict or type(arguments) is str else {},
         ),
         observation=_text(call, "observation"),
@@ -138,6 +158,10 @@ def _to_result(call: Mapping[str, Json], start: float) -> ToolResult:
         notes=tuple(_lines(call, "notes")),
         printed=_text(call, "printed"),
         timing=Timing(start=start, end=start + _seconds(call)) if "duration_s" in call else None,
+        calls=()
+        if is_inner
+        else tuple(_to_result(inner, start, is_inner=True) for inner in _dicts(call, "calls")),
+        n_calls_left_out=0 if is_inner else _count(call, "calls_left_out"),
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import string
 
+from agent_magic.core.steps import CLOSING_TAG, OPENING_TAG
 from agent_magic.record.clean import clean_text
 
 MOST_CHARS = 16_000
@@ -114,6 +115,48 @@ class GrowingArguments(GrowingText):
         else:
             word = _last_word(text, string.whitespace + _JSON_SIGNS)
         return len(text) - len(word)
+
+
+class GrowingReply:
+    """A reply: prose; of an agent that writes code up to the opening tag, and code from there on."""
+
+    def __init__(self, *, has_code: bool = False) -> None:
+        self.thought = GrowingText()
+        self.code = GrowingText()
+        self._has_code = has_code
+        self._held = ""
+        """What the opening tag may have begun with."""
+        self._is_code = False
+
+    def add(self, text: str) -> None:
+        """A piece more of it."""
+        if not self._has_code or self._is_code:
+            (self.code if self._is_code else self.thought).add(text)
+            return
+        text = self._held + text
+        before, tag, after = text.partition(OPENING_TAG)
+        at = len(before) if tag else len(text) - _n_begun(text, OPENING_TAG)
+        self._held = "" if tag else text[at:]
+        self.thought.add(text[:at])
+        if tag:
+            self._is_code = True
+            self.code.add(after)
+
+    def clear(self) -> None:
+        """It was thrown away."""
+        self.thought.clear()
+        self.code.clear()
+        self._held, self._is_code = "", False
+
+    def to_code(self) -> str:
+        """All of the code that may be shown, without the closing tag."""
+        code = self.code.to_text()
+        return code[: len(code) - _n_begun(code, CLOSING_TAG)].rstrip()
+
+
+def _n_begun(text: str, tag: str) -> int:
+    """How many characters at the end of a text are those that a tag begins with, or the whole of it."""
+    return next((n for n in range(min(len(tag), len(text)), 0, -1) if tag.startswith(text[-n:])), 0)
 
 
 def _last_word(text: str, ends: str) -> str:

@@ -5,8 +5,8 @@
 run_start     the run, and the memory as it stands
 step_start    a model is about to be asked
 model_reply   the reply is whole; on disk before the first call of it is made
-call_start    a tool's body is about to be entered; the first of a step waits for the disk
-call_end      what became of it
+call_start    a tool's body, or code, is about to be entered; the first of a step waits for the disk
+call_end      what became of it; `inside` is the id of the code that made the call
 change, note  a view, a pin, an edit or a setting; news that the person should know
 step_end      the step is in memory; waits for the disk
 run_end       how the run ended; waits for the disk
@@ -25,6 +25,7 @@ import os
 import time
 import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,17 +50,27 @@ from agent_magic.core.form.step import write_result
 from agent_magic.core.form.value import write_text
 from agent_magic.core.memory import AgentMemory
 from agent_magic.core.result import RunResult
-from agent_magic.core.steps import RunStep
+from agent_magic.core.steps import RunStep, ToolResult
 from agent_magic.core.version import __version__
 from agent_magic.record.journal_file import JournalFile
 from agent_magic.record.journal_folder import FIRST_LINE, open_folder, own_folder, prune
-from agent_magic.record.journal_lines import encode, tell_earlier, to_start, to_told
+from agent_magic.record.journal_lines import (
+    encode,
+    shorten_inner,
+    tell_earlier,
+    to_inside,
+    to_mode,
+    to_start,
+    to_told,
+)
 from agent_magic.record.notes import to_note
 from agent_magic.record.schema import Json
 
 VERSION = 1
 LARGEST_OUTPUT = 1_000_000
 """About how many bytes of a tool's output, or of an answer, are written whole; see `ValueWriter`."""
+_MAX_INNER = 1_000
+"""Calls of one block of code that have lines; those after them stand in the line of their step alone."""
 
 
 class Journal:
@@ -88,6 +99,8 @@ class Journal:
         self._begun = self._ended = ""
         """The id of the run that was written last, its beginning and its end."""
         self._are_calls_on_disk = False
+        self._n_inner = 0
+        """Calls that the code of this step made."""
         self._told: dict[str, Json] = {}
         """What the header of the run says that is about to start."""
         self._earlier: Sequence[RunResult] = ()
@@ -164,6 +177,7 @@ class Journal:
             "agent_name": write_text(event.agent_name),
             "model_id": write_text(event.model_id),
             "max_steps": event.max_steps,
+            **to_mode(event.mode),
         }
         self._begin_run(event.run_id, fields, event.task, memory)
 
@@ -180,7 +194,7 @@ class Journal:
         self._begun = run_id
 
     def _start_step(self, event: StepStarted, memory: AgentMemory) -> None:
-        self._are_calls_on_disk = False
+        self._are_calls_on_disk, self._n_inner = False, 0
         self._write("step_start", {"step_number": event.step_number, "step_kind": event.kind}, memory)
 
     def _take_reply(self, event: ModelReplied, memory: AgentMemory) -> None:
@@ -188,15 +202,34 @@ class Journal:
         self._write("model_reply", {"step_number": event.step_number, "message": message}, memory)
 
     def _start_call(self, event: ToolCallStarted, memory: AgentMemory) -> None:
-        call = write_call(event.call, self._writer.tables.values)
-        self._write("call_start", {"step_number": event.step_number, "call": call}, memory)
+        call = event.call
+        if event.inside is not None:
+            self._n_inner += 1
+            if self._n_inner > _MAX_INNER:
+                return
+            call = shorten_inner(ToolResult(call=call)).call
+        fields = {
+            "step_number": event.step_number,
+            **to_inside(event.inside),
+            "call": write_call(call, self._writer.tables.values),
+        }
+        self._write("call_start", fields, memory)
         if not self._are_calls_on_disk:
             self._sync()
             self._are_calls_on_disk = True
 
     def _end_call(self, event: ToolCallEnded, memory: AgentMemory) -> None:
-        result = write_result(event.result, self._writer.tables.values)
-        self._write("call_end", {"step_number": event.step_number, "result": result}, memory)
+        result = replace(event.result, calls=())  # they have lines of their own
+        if event.inside is not None:
+            if self._n_inner > _MAX_INNER:
+                return
+            result = shorten_inner(result)
+        fields = {
+            "step_number": event.step_number,
+            **to_inside(event.inside),
+            "result": write_result(result, self._writer.tables.values),
+        }
+        self._write("call_end", fields, memory)
 
     def _note(
         self, event: SettingChanged | ContextShortened | Notice | ApprovalGiven, memory: AgentMemory

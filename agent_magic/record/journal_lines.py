@@ -7,18 +7,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from agent_magic.core.form.memory import MemoryTables
 from agent_magic.core.form.run import write_run
 from agent_magic.core.form.value import write_text
 from agent_magic.core.memory import AgentMemory
-from agent_magic.core.result import RunResult
-from agent_magic.core.steps import PlanningStep
+from agent_magic.core.result import AgentMode, RunResult
+from agent_magic.core.steps import PlanningStep, ToolResult
+from agent_magic.record.call import finish_call, to_inner_call
+from agent_magic.record.clean import cut_text
 from agent_magic.record.laid_on import places_of
+from agent_magic.record.limits import Limits
 from agent_magic.record.redact_form import redact_form
 from agent_magic.record.schema import Json
 from agent_magic.record.shown import beside_of
 
+_INNER_LIMITS = Limits(chars=600)
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -30,7 +35,39 @@ def encode(line: dict[str, Json]) -> bytes:
 def to_start(result: RunResult) -> dict[str, Json]:
     """What is known of a run from its beginning."""
     names = ("run_id", "agent_name", "model_id")
-    return {name: write_text(getattr(result, name)) for name in names} | {"max_steps": result.max_steps}
+    texts = {name: write_text(getattr(result, name)) for name in names}
+    return {**texts, "max_steps": result.max_steps, **to_mode(result.mode)}
+
+
+def to_mode(mode: AgentMode) -> dict[str, Json]:
+    """How the run's steps act, if not by calling tools."""
+    return {} if mode == "tools" else {"mode": mode}
+
+
+def to_inside(code_id: str | None) -> dict[str, Json]:
+    """Of a call that code made: which code."""
+    return {} if code_id is None else {"inside": write_text(code_id)}
+
+
+def shorten_inner(result: ToolResult) -> ToolResult:
+    """A call that code made, as its own line tells of it: code may make thousands, of any size.
+
+    The whole stands in the line of its step.
+    """
+    short = finish_call(to_inner_call(result), _INNER_LIMITS)
+    fault = result.fault
+    if fault is not None:
+        fault = replace(fault, message=cut_text(fault.message, _INNER_LIMITS.chars))
+    return replace(
+        result,
+        call=replace(result.call, arguments=short["arguments"]),
+        observation=short.get("observation", ""),
+        output=None,
+        images=(),
+        fault=fault,
+        notes=tuple(short.get("notes", ())),
+        printed=short.get("printed", ""),
+    )
 
 
 def to_told(reason: str | None, warnings: Sequence[str]) -> dict[str, Json]:

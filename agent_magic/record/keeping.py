@@ -19,6 +19,8 @@ from agent_magic.record.schema import RunRecord
 MAX_MEMORY_BYTES = 150_000
 """Of `memory` in a record."""
 _LARGEST_OUTPUT = 20_000
+_MAX_INNER = 1_000
+"""Calls that code made; so many take more than there is room for, however little each says."""
 _KEY_BYTES = 200
 # Signs that are no text, or turn it around: what is kept is never drawn, but it stands in a notebook file.
 _UNSEEN = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -36,7 +38,8 @@ def with_memory(
         journal: The name of its journal.
     """
     kept = record.copy()
-    part = write_part(memory, result, largest=_LARGEST_OUTPUT)
+    n_inner = sum(len(one.calls) for step in result.actions for one in step.tool_results)
+    part = None if n_inner > _MAX_INNER else write_part(memory, result, largest=_LARGEST_OUTPUT)
     if part is not None:
         text = _UNSEEN.sub(_escape, _ENCODER.encode(redact_form(part)))
         n_bytes = stored_size(text)

@@ -193,11 +193,11 @@ class _Reader:
             case "call_start":
                 call = read_part(form, "call", lambda part: read_call(part, reader))
                 if call is not None:
-                    step.start_call(call)
+                    step.start_call(call, inside=read_name(form, "inside"))
             case "call_end":
                 result = read_part(form, "result", lambda part: read_result(part, reader))
                 if result is not None:
-                    step.end_call(result)
+                    step.end_call(result, inside=read_name(form, "inside"))
             case _:
                 pass  # news for the person, or of a later version
 
@@ -207,6 +207,7 @@ class _Reader:
             agent_name=need_text(form, "agent_name"),
             model_id=need_text(form, "model_id"),
             max_steps=read_count(form, "max_steps"),
+            mode="code" if form.get("mode") == "code" else "tools",
             n_before=read_count(form, "n_before"),
             start=at,
             end=at,
@@ -285,7 +286,8 @@ def _turn(run: WrittenRun, form: Json, at: float, kind: str) -> None:
     """A step begins or ends."""
     if kind == "step_start":
         number = read_count(form, "step_number")
-        run.step = Unfinished(step_number=number, start=at, is_plan=form.get("step_kind") == "plan")
+        is_plan = form.get("step_kind") == "plan"
+        run.step = Unfinished(step_number=number, start=at, is_plan=is_plan, mode=run.mode)
         return
     if run.step is not None:
         run.notes.end_step(run.step.step_number, is_plan=run.step.is_plan)

@@ -12,6 +12,7 @@ from agent_magic.core.approval import VERDICT_WORDS, Decision
 from agent_magic.core.edits import StepView
 from agent_magic.core.events import ApprovalGiven, ContextShortened, Notice, SettingChanged
 from agent_magic.core.short_form import Form
+from agent_magic.core.steps import CODE_CALL, to_code
 from agent_magic.core.values import safe_repr
 from agent_magic.record.clean import cut_text
 from agent_magic.record.schema import AnyStepRecord, LaidOnRecord, NoteRecord
@@ -99,8 +100,12 @@ def to_utc(seconds: float) -> str:
 
 
 def _to_decision_text(decision: Decision) -> str:
-    what, told = f"{decision.item.name} was", ""
-    if decision.arguments is not None:
+    call = decision.item.call
+    is_code = call is not None and call.name == CODE_CALL and to_code(call) is not None
+    what, told = f"{'the code' if is_code else decision.item.name} was", ""
+    if is_code and decision.arguments is not None:
+        told = ""  # the code that was run stands beside its call
+    elif decision.arguments is not None:
         what, told = f"the arguments of {decision.item.name} were", safe_repr(decision.arguments, _NOTE_CHARS)
     elif decision.reason:
         told = decision.reason

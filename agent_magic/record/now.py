@@ -5,25 +5,32 @@ It must not know the steps that were made: `draft` folds those.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import cast
+
 from agent_magic.core.approval import Item, Question
 from agent_magic.core.events import (
     ApprovalGiven,
     ArgumentsDelta,
     PlanDelta,
     TextDelta,
+    ToolCallEnded,
     ToolCallStarted,
     Waiting,
 )
-from agent_magic.core.steps import ToolResult
+from agent_magic.core.result import AgentMode
+from agent_magic.core.steps import CODE_CALL, ToolResult
+from agent_magic.core.values import Value
+from agent_magic.record.call import to_call_record, to_seconds
 from agent_magic.record.clean import clean_text
-from agent_magic.record.growing import GrowingArguments, GrowingText
-from agent_magic.record.schema import AskedItemRecord, AskedRecord, CallRecord, NowRecord, WritingRecord
-from agent_magic.record.step import Limits, to_call_record, to_seconds
+from agent_magic.record.growing import GrowingArguments, GrowingReply, GrowingText
+from agent_magic.record.limits import Limits
+from agent_magic.record.now_calls import NowCalls
+from agent_magic.record.schema import AskedItemRecord, AskedRecord, Json, NowRecord, WritingRecord
 
 _ALL_WRITING_CHARS = 60_000
 """Of the arguments of all calls that are written; beyond it those before the newest call are cut."""
 _FORMER_CHARS = 1_500
-_RUNNING_LIMITS = Limits(chars=2_000)
 _ASKED_CHARS = 40_000
 """Of all that is asked at once; each item has at least `_LEAST_ASKED`."""
 _LEAST_ASKED = 200
@@ -33,14 +40,14 @@ _NAME_CHARS = 80
 class Now:
     """The step that is being made."""
 
-    def __init__(self, step_number: int, *, is_planning: bool = False) -> None:
+    def __init__(self, step_number: int, *, is_planning: bool = False, mode: AgentMode = "tools") -> None:
         self.step_number = step_number
         self._is_planning = is_planning
+        self._mode: AgentMode = mode
         self.waiting: Waiting | None = None
-        self._thought = GrowingText()
+        self._reply = GrowingReply(has_code=mode == "code" and not is_planning)
         self._reasoning = GrowingText()
-        self._calls: dict[str, CallRecord] = {}
-        self._running: dict[str, None] = {}
+        self._calls = NowCalls(mode)
         self._writing: dict[int, GrowingArguments] = {}
         """The arguments that the model writes, by the place of their call."""
         self._names: dict[int, str] = {}
@@ -49,7 +56,7 @@ class Now:
     def write(self, delta: TextDelta | PlanDelta) -> None:
         """A piece of text, plan or reasoning."""
         self.waiting = None
-        (self._reasoning if delta.is_reasoning else self._thought).add(delta.text)
+        (self._reasoning if delta.is_reasoning else self._reply).add(delta.text)
 
     def write_arguments(self, delta: ArgumentsDelta) -> None:
         """A piece of a call's arguments."""
@@ -63,23 +70,27 @@ class Now:
         self._writing[delta.place].add(delta.text)
 
     def end_reply(self) -> None:
-        """The reply is whole: the calls in it are known."""
+        """The reply is whole: the calls, or the code, in it are known."""
         self.waiting = None
         self._writing.clear()
+        self._reply.code.clear()
 
     def wait(self, event: Waiting) -> None:
         """The run waits."""
         if event.question is not None:
-            self._asked = _to_asked(event.question)
+            self._asked = _to_asked(event.question, self._mode)
             return
         if event.kind == "retry":  # a reply that broke off is thrown away whole and asked for again
-            self._thought.clear()
+            self._reply.clear()
             self._reasoning.clear()
             self._writing.clear()
         self.waiting = event
 
     def decide(self, event: ApprovalGiven) -> None:
         """One item of what is asked is decided."""
+        call, given = event.decision.item.call, event.decision.arguments
+        if self._mode == "code" and call is not None and given is not None and call.name == CODE_CALL:
+            self._calls.edit(call.id, str(given.get("code", "")))
         if self._asked is None:  # approved by a rule: nobody was asked
             return
         items = [_with_verdict(item, event) for item in self._asked["items"]]
@@ -89,25 +100,21 @@ class Now:
     def start(self, event: ToolCallStarted) -> None:
         """A call runs."""
         self.waiting = None
-        started = to_call_record(ToolResult(call=event.call), _RUNNING_LIMITS)
-        started.pop("observation", None)
-        started.pop("output", None)
-        # In this order: Ctrl-C may come between the two, and what runs is looked up among the calls.
-        self._calls[event.call.id] = started
-        self._running[event.call.id] = None
+        self._calls.start(event)
 
-    def end(self, result: ToolResult) -> None:
+    def end(self, event: ToolCallEnded) -> None:
         """A call has its result."""
-        self._running.pop(result.call.id, None)
-        self._calls[result.call.id] = to_call_record(result, _RUNNING_LIMITS)
+        self._calls.end(event)
 
     def to_record(self) -> NowRecord:
         """All of it; of a long text the newer part."""
         record = NowRecord(
             step_number=self.step_number, doing="planning" if self._is_planning else "thinking"
         )
-        if text := self._thought.to_text():
+        if text := self._reply.thought.to_text():
             record["plan" if self._is_planning else "thought"] = text
+        if code := self._reply.to_code():
+            record["code"] = code
         if reasoning := self._reasoning.to_text():
             record["reasoning"] = reasoning
         if self._writing:
@@ -115,11 +122,7 @@ class Now:
                 WritingRecord(name=clean_text(self._names[place], _NAME_CHARS), arguments=written.to_text())
                 for place, written in sorted(self._writing.items())
             ]
-        if self._calls:
-            record["calls"] = list(self._calls.values())
-        if self._running:
-            record["doing"] = "calling"
-            record["running"] = [self._calls[call_id]["id"] for call_id in self._running]
+        self._calls.put(record)
         if self._asked:
             record["doing"] = "asking"
             record["asked"] = self._asked
@@ -134,24 +137,42 @@ class Now:
         return record
 
 
-def _to_asked(question: Question) -> AskedRecord:
+def _to_asked(question: Question, mode: AgentMode) -> AskedRecord:
     share = max(_LEAST_ASKED, _ASKED_CHARS // len(question.items))
-    return AskedRecord(id=question.id, items=[_to_asked_item(item, share) for item in question.items])
+    return AskedRecord(id=question.id, items=[_to_asked_item(item, share, mode) for item in question.items])
 
 
-def _to_asked_item(item: Item, max_chars: int) -> AskedItemRecord:
+def _to_asked_item(item: Item, max_chars: int, mode: AgentMode) -> AskedItemRecord:
     record = AskedItemRecord(id=item.id, digest=item.digest, kind=item.kind)
     if item.call is None:
         whole = item.plan or ""
         record["plan"] = shown = clean_text(whole, max_chars)
     else:
-        whole = item.call.arguments
-        call = to_call_record(ToolResult(call=item.call), Limits(chars=max_chars))
-        record["name"], record["arguments"] = call["name"], call["arguments"]
-        shown = call["arguments"]
-    if shown != whole:
+        is_code = mode == "code" and item.call.name == CODE_CALL
+        call = to_call_record(ToolResult(call=item.call), Limits(chars=max_chars), is_code=is_code)
+        record["name"], whole = call["name"], item.call.arguments
+        if "code" in call:
+            record["code"] = call["code"]
+            shown = {"code": call["code"]}
+        else:
+            record["arguments"] = shown = call["arguments"]
+    if not _is_whole(shown, whole):
         record["is_partial"] = True
     return record
+
+
+def _is_whole(shown: Json, whole: Value) -> bool:
+    """Whether plain JSON says all that there is; calls that code makes have live values, which may be any."""
+    kind = type(shown)
+    if kind is dict and isinstance(whole, Mapping):
+        theirs = cast("Mapping[Value, Value]", whole)
+        return len(shown) == len(theirs) and all(
+            key in theirs and _is_whole(item, theirs[key]) for key, item in shown.items()
+        )
+    if kind is list and isinstance(whole, list):
+        items = cast("list[Value]", whole)
+        return len(shown) == len(items) and all(map(_is_whole, shown, items))
+    return type(whole) is kind and kind not in (dict, list) and shown == whole
 
 
 def _with_verdict(item: AskedItemRecord, event: ApprovalGiven) -> AskedItemRecord:

@@ -10,10 +10,12 @@ from collections.abc import Sequence
 from typing import cast
 
 from agent_magic.core.steps import PlanDiff, PlanningStep
+from agent_magic.record.call import cut_error, to_error, to_seconds
 from agent_magic.record.clean import cut_text, redact_plain
+from agent_magic.record.limits import LOOSEST, Limits
 from agent_magic.record.notes import add_beside, cut_beside
 from agent_magic.record.schema import LaidOnRecord, NoteRecord, PlanDiffRecord, PlanRecord
-from agent_magic.record.step import LOOSEST, Limits, cut_error, to_error, to_seconds, to_usage
+from agent_magic.record.step import to_usage
 
 _MAX_LINES = 100
 _LINE_CHARS = 300

@@ -17,6 +17,7 @@ from typing import TypeAlias, TypeVar, cast
 from agent_magic.core.messages import RequestKind
 from agent_magic.core.values import Value
 from agent_magic.record.clean import cut_arguments, cut_text, redact_plain, stored_size, to_json, to_plain
+from agent_magic.record.limits import pick_ends
 from agent_magic.record.preview_schema import (
     MessageRecord,
     PartRecord,
@@ -55,7 +56,6 @@ _SECRET_OPTION = re.compile(
     r"(?:^|[_-])(?:(?:api)?key|token|secret|password|auth|authorization|credentials?|cookie)$", re.IGNORECASE
 )
 _PNG_BEGIN = b"\x89PNG\r\n\x1a\n"
-_Item = TypeVar("_Item")
 
 
 def to_preview_record(
@@ -98,7 +98,7 @@ def to_preview_record(
     n_old = len(messages) if n_before is None else n_kept
     whole = [
         _to_message(i + 1, messages[i], counts[i], is_new=i >= n_old)
-        for i in _ends(range(len(messages)), _MAX_ITEMS)
+        for i in pick_ends(range(len(messages)), _MAX_ITEMS)
     ]
     all_counts = [*counts, tools_tokens] if tools else counts
     known = [count for count in all_counts if count is not None]
@@ -254,7 +254,7 @@ def _fit(whole: PreviewRecord) -> PreviewRecord:
         record = whole.copy()
         record["messages"] = [
             _cut_message(message, n_new_chars if "is_new" in message else n_old_chars)
-            for message in _ends(whole["messages"], n_messages)
+            for message in pick_ends(whole["messages"], n_messages)
         ]
         record["messages_left_out"] = whole["n_messages"] - len(record["messages"])
         if stored_size(record) <= MAX_BYTES:
@@ -297,11 +297,3 @@ def _cut_tool(tool: SentToolRecord, max_chars: int) -> SentToolRecord:
     cut["description"] = cut_text(tool["description"], max_chars)
     cut["parameters"] = cut_text(tool["parameters"], max_chars)
     return cut
-
-
-def _ends(items: Sequence[_Item], max_items: int) -> Sequence[_Item]:
-    """The first third and the last two of `max_items`."""
-    if len(items) <= max_items:
-        return items
-    n_first = max_items // 3
-    return [*items[:n_first], *items[n_first - max_items :]]

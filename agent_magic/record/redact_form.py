@@ -19,7 +19,7 @@ _SEPARATOR = "\n"
 _WORDS = frozenset(
     {
         *("kind", "role", "form", "field", "view", "digest", "model_input_digest", "format", "status"),
-        *("verified", "summary_mode", "projection", "png", "data", "palette"),
+        *("verified", "summary_mode", "mode", "projection", "png", "data", "palette"),
         *("icc_profile", "transparency"),
     }
 )

@@ -8,14 +8,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar, cast
+from typing import cast
 
 from agent_magic.core.form.value import RecordedValue
-from agent_magic.core.result import CheckResult, RunResult
+from agent_magic.core.result import AgentMode, CheckResult, RunResult
 from agent_magic.core.steps import ActionStep, PlanningStep, TaskStep
 from agent_magic.core.values import Value, describe, safe_repr, to_text
 from agent_magic.core.version import __version__
+from agent_magic.record.call import cut_error, to_error, to_seconds
 from agent_magic.record.clean import cut_text, redact_plain, stored_size, to_plain
+from agent_magic.record.limits import LOOSEST, Limits, pick_ends
 from agent_magic.record.notes import cut_laid_on, to_utc
 from agent_magic.record.plan import cut_plan, to_whole_plan
 from agent_magic.record.schema import (
@@ -29,16 +31,7 @@ from agent_magic.record.schema import (
     RunRecord,
     Status,
 )
-from agent_magic.record.step import (
-    LOOSEST,
-    Limits,
-    cut_error,
-    cut_step,
-    to_error,
-    to_seconds,
-    to_usage,
-    to_whole_step,
-)
+from agent_magic.record.step import cut_step, to_usage, to_whole_step
 from agent_magic.record.thumbnails import keep_images, show_images
 
 MAX_BYTES = 400_000
@@ -48,17 +41,17 @@ _LIMITS = (
     replace(LOOSEST, images=100_000),
     replace(LOOSEST, images=40_000),
     replace(LOOSEST, images=0),
-    Limits(chars=4_000),
-    Limits(chars=2_000),
-    Limits(chars=1_000),
-    Limits(chars=500),
-    Limits(chars=200),
-    Limits(chars=80, items=20),
-    Limits(chars=80, steps=400, items=10),
-    Limits(chars=80, steps=200, items=5),
-    Limits(chars=80, steps=100, items=5),
-    Limits(chars=80, steps=30, items=2),
-    Limits(chars=80, steps=6, items=2),
+    Limits(chars=4_000, inner=30),
+    Limits(chars=2_000, inner=20),
+    Limits(chars=1_000, inner=12),
+    Limits(chars=500, inner=8),
+    Limits(chars=200, inner=4),
+    Limits(chars=80, items=20, inner=2),
+    Limits(chars=80, steps=400, items=10, inner=2),
+    Limits(chars=80, steps=200, items=5, inner=2),
+    Limits(chars=80, steps=100, items=5, inner=2),
+    Limits(chars=80, steps=30, items=2, inner=2),
+    Limits(chars=80, steps=6, items=2, inner=2),
 )
 # The task and the answer are what a record is opened for: they are cut less than the steps.
 _SHORTEST_ANSWER = 4_000
@@ -66,7 +59,6 @@ _MAX_VARIABLES = 30
 _MAX_WARNINGS = 10
 _MAX_CHECKS = 20
 _PLAIN_CONTAINERS = (dict, list, tuple)
-_Item = TypeVar("_Item")
 
 
 def to_record(
@@ -94,6 +86,7 @@ def to_record(
         max_steps=result.max_steps,
         task=task,
         started=result.timing.start,
+        mode=result.mode,
         reason=reason,
         warnings=warnings,
     )
@@ -105,7 +98,7 @@ def to_record(
         "usage": to_usage(result.usage),
         "answer": redact_plain(_to_answer(result.value, result.status)),
         "error": redact_plain(to_error(result.error)) if result.error else None,
-        "steps": _to_whole_steps(_ends(made, LOOSEST.steps), notes, laid_on),
+        "steps": _to_whole_steps(pick_ends(made, LOOSEST.steps), notes, laid_on),
         **_to_extras(result, next((laid_on.get(i) for i, s in enumerate(result.steps) if s is task), None)),
     }
     return _fit(cast("RunRecord", whole), len(made))
@@ -119,6 +112,7 @@ def to_head(
     max_steps: int,
     task: TaskStep,
     started: float,
+    mode: AgentMode,
     reason: str | None,
     warnings: Sequence[str],
 ) -> RunRecord:
@@ -146,7 +140,7 @@ def to_head(
         {
             "version": VERSION,
             "agent_magic": __version__,
-            "mode": "tools",
+            "mode": mode,
             "status": "running",
             "max_steps": max_steps,
             "n_steps": 0,
@@ -260,20 +254,12 @@ def _fit(whole: RunRecord, n_made: int, max_bytes: int = MAX_BYTES) -> RunRecord
     record = whole
     for limits in _LIMITS:
         record = cut_head(whole, limits)
-        steps = [_cut_any_step(step, limits) for step in _ends(whole["steps"], limits.steps)]
+        steps = [_cut_any_step(step, limits) for step in pick_ends(whole["steps"], limits.steps)]
         record["steps"] = keep_images(steps, limits.images)
         record["steps_left_out"] = n_made - len(record["steps"])
         if stored_size(record) <= max_bytes:
             break
     return record
-
-
-def _ends(steps: Sequence[_Item], max_steps: int) -> Sequence[_Item]:
-    """The first third and the last two of `max_steps`: a run is best understood from its end."""
-    if len(steps) <= max_steps:
-        return steps
-    n_first = max_steps // 3
-    return [*steps[:n_first], *steps[n_first - max_steps :]]
 
 
 def _to_answer(value: Value, status: Status) -> AnswerRecord | None:

@@ -11,7 +11,7 @@ from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, final
 
 from agent_magic.core.approval import Verdict
 from agent_magic.core.edits import StepView
-from agent_magic.core.result import RunStatus, Verified
+from agent_magic.core.result import AgentMode, RunStatus, Verified
 from agent_magic.core.short_form import Form
 
 RUN_MIME = "application/vnd.agent-magic.run.v1+json"
@@ -49,22 +49,30 @@ class ValueRecord(TypedDict):
 
 
 class CallRecord(TypedDict):
-    """One tool call and what became of it."""
+    """One tool call, or one block of code, and what became of it."""
 
     id: str
     name: str
     arguments: dict[str, Json] | str
-    """As the model wrote them; the raw text if it could not be read."""
+    """As the model wrote them; the raw text if it could not be read. Of a call that code made, what it was
+    given, objects in words."""
+    code: NotRequired[str]
+    """Of a block of code, which then has no `arguments`: the code as the model wrote it."""
+    calls: NotRequired[list[CallRecord]]
+    """The calls of tools that the code made, in the order of their starts; these make none of their own."""
+    calls_left_out: NotRequired[int]
+    """How many more it made: they belong after the first third (`len(calls) // 3`) of `calls`."""
     observation: NotRequired[str]
+    """What the model was told; of code that failed too: what had come of it before."""
     error: NotRequired[ErrorRecord]
     is_edited: NotRequired[bool]
-    """It was made with arguments of the person's, which stand in its notes."""
+    """It was made with arguments, or code, of the person's, which stand in its notes."""
     notes: NotRequired[list[str]]
     printed: NotRequired[str]
     bound_to: NotRequired[str]
     duration_s: NotRequired[float]
     output: NotRequired[ValueRecord]
-    """What was returned, if not None; `preview` only where there is no observation."""
+    """What was returned, or code ended in, if not None; `preview` only of code and where there is no observation."""
     images: NotRequired[list[str]]
     """Those that came with the observation: each a `data:` URL, small, or words such as `image 1200 × 800`."""
 
@@ -198,6 +206,8 @@ class AskedItemRecord(TypedDict):
     kind: Literal["call", "plan"]
     name: NotRequired[str]
     arguments: NotRequired[dict[str, Json] | str]
+    code: NotRequired[str]
+    """Of a block of code, in place of `arguments`; one that was edited is answered as `{"code": …}`."""
     plan: NotRequired[str]
     is_partial: NotRequired[bool]
     """What is shown is cut or has secrets taken out, so an edit of it would not be the whole."""
@@ -219,13 +229,16 @@ class NowRecord(TypedDict):
     doing: Literal["thinking", "planning", "calling", "asking", "waiting", "paused"]
     thought: NotRequired[str]
     """What the model writes, of a long text the newer part; it grows at its end."""
+    code: NotRequired[str]
+    """Likewise the code that it writes, from its opening tag on, until the reply is whole."""
     plan: NotRequired[str]
     """Likewise the plan that it writes."""
     reasoning: NotRequired[str]
     calls: NotRequired[list[CallRecord]]
-    """Calls of this step; those without `observation` and `error` are still running."""
+    """Calls of this step; those without `observation` and `error` are still running. Of very many that
+    code made, the first and the newest ones."""
     running: NotRequired[list[str]]
-    """Ids of the calls that are running."""
+    """Ids of the calls that are running, those too that code made."""
     waiting: NotRequired[WaitRecord]
     writing: NotRequired[list[WritingRecord]]
     """Calls that the model is writing, by their place in the turn."""
@@ -243,7 +256,7 @@ class RunRecord(TypedDict):
     model: str
     why: str | None
     """Why this model was chosen."""
-    mode: Literal["tools"]
+    mode: AgentMode
     status: Status
     max_steps: int
     """The highest number that a step may have: those of a run that is resumed count on."""

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from agent_magic.core.form.part import originals
 from agent_magic.core.memory import AgentMemory
 from agent_magic.core.messages import ChatMessage, TokenUsage, ToolCall
-from agent_magic.core.result import RunResult, RunStatus
+from agent_magic.core.result import AgentMode, RunResult, RunStatus
 from agent_magic.core.steps import (
+    CLOSING_TAG,
+    OPENING_TAG,
     ActionStep,
     Fault,
     FinalAnswerStep,
@@ -34,6 +36,9 @@ KERNEL_ENDED = "The kernel ended during this run."
 GOES_ON = "This run had not ended yet when its journal was read."
 CAPPED = "The journal of this run reached its cap, so the steps after that are not in it."
 _UNKNOWN = "The kernel ended before this call did: it may have run, what it did is not known, and it was not repeated."
+_UNKNOWN_CODE = (
+    "The kernel ended while this code ran: what it had done by then is not known, and it was not run again."
+)
 _NOT_RUN = "The call was not run: the kernel ended before it."
 _NOT_TOLD = "What became of this call is not in the journal."
 
@@ -45,21 +50,28 @@ class Unfinished:
     step_number: int
     start: float
     is_plan: bool = False
+    mode: AgentMode = "tools"
     reply: ChatMessage | None = None
     calls: dict[str, ToolCall] = field(default_factory=dict[str, ToolCall])
     """Those of which there is news, by their ids, in the order of it."""
     started: set[str] = field(default_factory=set[str])
     """The ids of those whose bodies were about to be entered."""
     results: dict[str, ToolResult] = field(default_factory=dict[str, ToolResult])
+    inner: dict[str, dict[str, ToolCall]] = field(default_factory=dict[str, dict[str, ToolCall]])
+    """The calls that code made, by their ids, by the id of the code."""
 
-    def start_call(self, call: ToolCall) -> None:
-        """A body was about to be entered."""
+    def start_call(self, call: ToolCall, *, inside: str | None = None) -> None:
+        """A body, or code, was about to be entered; `inside` is the id of the code that made the call."""
+        if inside is not None:
+            self.inner.setdefault(inside, {})[call.id] = call
+            return
         self.calls.setdefault(call.id, call)
         self.started.add(call.id)
 
-    def end_call(self, result: ToolResult) -> None:
-        """A call had its result."""
-        self.calls.setdefault(result.call.id, result.call)
+    def end_call(self, result: ToolResult, *, inside: str | None = None) -> None:
+        """A call, or code, had its result."""
+        calls = self.calls if inside is None else self.inner.setdefault(inside, {})
+        calls.setdefault(result.call.id, result.call)
         self.results[result.call.id] = result
 
     def to_step(
@@ -89,12 +101,16 @@ class Unfinished:
                 model_input_digest=digest,
             )
         calls = self._all_calls(reply, known_ids)
+        is_code = self.mode == "code"
+        text = reply.content or ""
         return ActionStep(
             step_number=self.step_number,
             timing=timing,
-            model_output=reply.content or "",
+            model_output=_mend(text) if is_code and calls else text,
             reasoning=reply.reasoning or "",
+            calls_start=text.find(OPENING_TAG) if is_code and calls and OPENING_TAG in text else None,
             tool_results=tuple(self._to_result(call, reason) for call in calls),
+            is_code=is_code,
             fault=fault,
             token_usage=reply.usage,
             model_input_digest=digest,
@@ -116,13 +132,16 @@ class Unfinished:
         return [*calls, *left.values()]
 
     def _to_result(self, call: ToolCall, reason: str) -> ToolResult:
+        inner = tuple(self._to_inner(made, reason) for made in self.inner.get(call.id, {}).values())
         if call.id in self.results:
-            return self.results[call.id]
+            return replace(self.results[call.id], calls=inner) if inner else self.results[call.id]
         # Of the calls of one step the first alone waited for the disk: others may have begun unseen.
-        message = _UNKNOWN if self.started else _NOT_RUN
-        if reason != KERNEL_ENDED:
-            message = _NOT_TOLD
-        return ToolResult(call=call, fault=Fault(kind="Interrupted", message=message))
+        message = (_UNKNOWN_CODE if self.mode == "code" else _UNKNOWN) if self.started else _NOT_RUN
+        return ToolResult(call=call, fault=_to_fault(message, reason), calls=inner)
+
+    def _to_inner(self, call: ToolCall, reason: str) -> ToolResult:
+        """A call that code made: that it was begun is all that is known of one without an end."""
+        return self.results.get(call.id) or ToolResult(call=call, fault=_to_fault(_UNKNOWN, reason))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -133,6 +152,7 @@ class WrittenRun:
     agent_name: str
     model_id: str
     max_steps: int
+    mode: AgentMode
     n_before: int
     start: float
     end: float
@@ -153,6 +173,16 @@ class WrittenRun:
         return Beside(reason=self.reason, warnings=warnings, notes=self.notes.to_places(steps))
 
 
+def _to_fault(message: str, reason: str) -> Fault:
+    return Fault(kind="Interrupted", message=message if reason == KERNEL_ENDED else _NOT_TOLD)
+
+
+def _mend(text: str) -> str:
+    """A reply with code in it as it stands in a step: the closing tag was no part of what came."""
+    is_open = OPENING_TAG in text and not text.rstrip().endswith(CLOSING_TAG)
+    return f"{text.rstrip()}\n{CLOSING_TAG}" if is_open else text
+
+
 def steps_of(run: WrittenRun, rebuilt: Rebuilt, n_after: int | None) -> list[RunStep]:
     """The steps of a run as they were made, those of the one after it begin at `n_after`."""
     memory = rebuilt.memory
@@ -170,7 +200,7 @@ def to_last_step(
         counted = list(memory.steps)  # numbers go on from the run before
     made = [s.step_number for s in counted if isinstance(s, ActionStep)]
     number = made[-1] + 1 if made else 1
-    step = run.step or Unfinished(step_number=number, start=run.end)
+    step = run.step or Unfinished(step_number=number, start=run.end, mode=run.mode)
     last = memory.requests[-1] if memory.requests else None
     is_ours = last is not None and last.run_id == run.run_id and last.step_number == step.step_number
     known = {call.id for s in memory.steps if isinstance(s, ActionStep) for call in s.tool_calls}
@@ -212,6 +242,7 @@ def to_unfinished(run: WrittenRun, steps: list[RunStep], reason: str, earlier: l
         timing=Timing(start=run.start, end=run.end),
         error=error,
         resumed_from=task.resumes,
+        mode=run.mode,
     )
 
 

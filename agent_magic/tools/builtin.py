@@ -46,10 +46,10 @@ FINAL_ANSWER: Tool = tool_from(_final_answer, name="final_answer")
 class _TypedFinalAnswer(CallableTool, is_abstract=True):
     """`final_answer` whose answer has a declared type; a bare name is read as the variable that it means."""
 
-    def prepare(self, arguments: Mapping[str, Value], state: AgentState) -> PreparedCall:
+    def prepare(self, arguments: Mapping[str, Value], state: AgentState | None) -> PreparedCall:
         """The arguments checked; `df` is read as `@df` where the type takes that frame, be it beside text."""
         answer = arguments.get("answer")
-        if isinstance(answer, str) and state.is_open(answer):
+        if state is not None and isinstance(answer, str) and state.is_open(answer):
             value = state.lookup(answer)
             if not is_json(value) and self._place.accepts(value):
                 arguments = {**arguments, "answer": f"@{answer}"}
@@ -87,16 +87,20 @@ def make_final_answer(answer_type: Value) -> Tool:
     return _TypedFinalAnswer(final_answer, FINAL_ANSWER.name)
 
 
+def is_final_answer(tool: Tool) -> bool:
+    """Whether a tool is `final_answer` as it is made here, with a type or without."""
+    return tool is FINAL_ANSWER or isinstance(tool, _TypedFinalAnswer)
+
+
 class _Peek(CallableTool, is_abstract=True):
     """`peek` takes names as names: `@obs_1` means the name here, not the text behind it."""
 
-    def prepare(self, arguments: Mapping[str, Value], state: AgentState) -> PreparedCall:
+    def prepare(self, arguments: Mapping[str, Value], state: AgentState | None) -> PreparedCall:
         """The arguments checked, with no reference replaced."""
-        del state
         name = arguments.get("name")
         if isinstance(name, str):
             arguments = {**arguments, "name": name.removeprefix("@")}
-        return super().prepare(arguments, AgentState())
+        return super().prepare(arguments, None if state is None else AgentState())
 
 
 def make_peek(state: AgentState, most_chars: int = MOST_CHARS) -> Tool:

@@ -32,6 +32,7 @@ class ToolOptions:
     description: str | None = None
     sequential: bool = False
     main_thread: bool = False
+    requires: Callable[..., Value] | None = None
     examples: Sequence[str | ToolExample] = ()
 
 
@@ -49,6 +50,7 @@ class CallableTool(Tool, is_abstract=True):
         self.description = signature.description
         self.sequential = options.sequential
         self.main_thread = options.main_thread
+        self.requires = options.requires
         self.warnings = (*renaming, *signature.warnings)
         self._signature = signature
         self._fingerprint = Fingerprint(function)
@@ -59,7 +61,13 @@ class CallableTool(Tool, is_abstract=True):
         return self.function(*args, **kwargs)
 
     def invoke(self, prepared: PreparedCall) -> Value:
-        """Call the function; the answer of an async one is to be awaited."""
+        """Call the function; the answer of an async one is to be awaited.
+
+        Raises:
+            ToolCallError: The tool's precondition does not hold; the function was not called.
+        """
+        if self.requires is not None:
+            self.check_precondition(prepared)
         return self.function(*prepared.args, **prepared.kwargs)
 
     def is_made_from(self, function: Callable[..., Value]) -> bool:
@@ -70,7 +78,10 @@ class CallableTool(Tool, is_abstract=True):
     def definition(self) -> Definition:  # pyright: ignore[reportIncompatibleVariableOverride] - worked out from the callable
         """Parameters, schema and argument reader."""
         if "_definition" not in self.__dict__:
-            self._definition = self.build_definition(self._signature.parameters, self._signature.examples)
+            own = self._signature
+            self._definition = self.build_definition(
+                own.parameters, own.examples, returns=own.returns, stars=own.stars
+            )
         return self._definition
 
 

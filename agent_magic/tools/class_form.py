@@ -14,10 +14,24 @@ from agent_magic.core.errors import ToolDefinitionError
 from agent_magic.core.state import is_usable_name
 from agent_magic.core.values import Value
 from agent_magic.tools.hints import LIVE, REFERENCE_TEXT, HintSchema, LiveType, build_hint_schema
-from agent_magic.tools.parameter import MISSING, Parameter
-from agent_magic.tools.signature import python_signature, read_hints
+from agent_magic.tools.parameter import MISSING, Parameter, Returns
+from agent_magic.tools.precondition import requires_of
+from agent_magic.tools.signature import python_signature, read_hints, read_result_hint
 
 TYPES = ("string", "integer", "number", "boolean", "array", "object", "null", "any", "image", "audio")
+PYTHON_TYPES: Mapping[str, Value] = {
+    "string": str,
+    "integer": int,
+    "number": float,
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+    "null": None,
+    "any": Any,
+    "image": "Image",
+    "audio": Any,
+}
+"""What `TYPES` mean in code; a text stands for itself."""
 _BY_REFERENCE = ("image", "audio")
 
 
@@ -56,6 +70,9 @@ def check_class(cls: type) -> None:
         )
     if not callable(getattr(cls, "forward", None)) or getattr(cls.forward, "is_missing", False):  # pyright: ignore[reportAttributeAccessIssue] - asked for in the same line
         _refuse(cls, "it has no method 'forward'", "def forward(self, …): …")
+    requires: Value = requires_of(cls)
+    if not (requires is None or callable(requires) or isinstance(requires, property)):
+        _refuse(cls, f"'requires' is {requires!r}, expected a function", "requires = is_allowed")
     if "inputs" not in late:
         _check_inputs(cls, attributes["inputs"])
 
@@ -65,8 +82,11 @@ def read_parameters(tool: Value) -> tuple[Parameter, ...]:
     raw = python_signature(tool.forward, tool.name)
     hints, _ = read_hints(tool.forward, raw, tool.name)
     parameters: list[Parameter] = []
-    for name, spec in cast("Mapping[str, Mapping[str, Value]]", tool.inputs).items():
-        parameter, hint = raw.parameters[name], hints[name]
+    specs = cast("Mapping[str, Mapping[str, Value]]", tool.inputs)
+    for name, parameter in raw.parameters.items():  # in the order of `forward`, as code may call by position
+        if name not in specs:
+            continue
+        spec, hint = specs[name], hints[name]
         parameters.append(
             Parameter(
                 name=name,
@@ -75,10 +95,17 @@ def read_parameters(tool: Value) -> tuple[Parameter, ...]:
                 description=str(spec.get("description", "")),
                 default=parameter.default,
                 is_positional_only=parameter.kind is parameter.POSITIONAL_ONLY,
+                is_keyword_only=parameter.kind is parameter.KEYWORD_ONLY,
                 is_required=parameter.default is MISSING,
             )
         )
     return tuple(parameters)
+
+
+def read_returns(tool: Value) -> Returns:
+    """What a class-form tool gives back, by the hint of `forward` or else by `output_type`."""
+    hint = read_result_hint(tool.forward)
+    return Returns(hint=PYTHON_TYPES[tool.output_type] if hint is MISSING else hint)
 
 
 def _to_hint_schema(spec: Mapping[str, Value], hint: Value) -> HintSchema:
@@ -96,7 +123,7 @@ def _to_hint_schema(spec: Mapping[str, Value], hint: Value) -> HintSchema:
         del schema["type"]
     elif spec.get("nullable"):
         schema = {"anyOf": [schema, {"type": "null"}]}
-    return HintSchema(schema=schema, definitions={}, adapter=declared.adapter)
+    return HintSchema(schema=schema, definitions={}, adapter=declared.adapter, is_of_adapter=False)
 
 
 def _check_inputs(cls: type, inputs: Value) -> None:

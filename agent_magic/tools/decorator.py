@@ -27,6 +27,7 @@ def tool(
     description: str | None = None,
     sequential: bool = False,
     main_thread: bool = False,
+    requires: Callable[..., Value] | None = None,
     examples: Sequence[str | ToolExample] = (),
 ) -> Callable[[_Function], _Function]: ...
 def tool(
@@ -37,6 +38,7 @@ def tool(
     description: str | None = None,
     sequential: bool = False,
     main_thread: bool = False,
+    requires: Callable[..., Value] | None = None,
     examples: Sequence[str | ToolExample] = (),
 ) -> _Function | Callable[[_Function], _Function]:
     """The function itself, checked now, with what is said here kept for when it is a tool.
@@ -49,6 +51,9 @@ def tool(
         description: Instead of the docstring's.
         sequential: Never run it at the same time as another call.
         main_thread: Run it in the main thread even where tools run in others.
+        requires: Asked right before each call, with those of its arguments that it has parameters
+            for: what is falsy, `(False, "why")` or an exception refuses the call, and the body is
+            not entered. Python's own calls of the function are not asked about.
         examples: Worked examples, as `"task -> call(arg=value)"` or whole.
 
     Raises:
@@ -59,7 +64,12 @@ def tool(
             f"@tool: name is {name!r}, which is no Python name.\nWrite letters, digits and _ only"
         )
     options = ToolOptions(
-        name=name, description=description, sequential=sequential, main_thread=main_thread, examples=examples
+        name=name,
+        description=description,
+        sequential=sequential,
+        main_thread=main_thread,
+        requires=requires,
+        examples=examples,
     )
 
     def mark(marked: _Function) -> _Function:
@@ -70,7 +80,9 @@ def tool(
                 f"@tool cannot mark a {type(marked).__name__}: it takes no attributes.\nWrite a function with def around it"
             ) from None
         own = str(getattr(marked, "__name__", ""))
-        tool_from(marked, name=name or (own if is_usable_name(own) else "unnamed"))
+        made = tool_from(marked, name=name or (own if is_usable_name(own) else "unnamed"))
+        if requires is not None:
+            made.to_schema()  # now, so that a fault of it is known early
         return marked
 
     return mark if function is None else mark(function)

@@ -31,6 +31,8 @@ class DocText:
     """Summary and long text, without any section."""
     parameters: Mapping[str, str] = field(default_factory=dict[str, str])
     """Descriptions by name, without `*`."""
+    returns: str = ""
+    """What is said of the result."""
     examples: tuple[str, ...] = ()
     """Lines of the section `Examples` that have an arrow; doctests and prose are no examples of a call."""
 
@@ -50,7 +52,13 @@ def parse_docstring(text: str | None, names: Collection[str]) -> DocText:
         return DocText(description=_before_sections(text), examples=examples)
     parts = [part for part in (best.short_description, best.long_description) if part]
     separator = "\n\n" if best.blank_after_short_description else "\n"
-    return DocText(description=separator.join(parts).strip(), parameters=_described(best), examples=examples)
+    said = best.returns.description if best.returns and not best.returns.is_generator else None
+    return DocText(
+        description=separator.join(parts).strip(),
+        parameters=_described(best),
+        returns=" ".join((said or "").split()),
+        examples=examples,
+    )
 
 
 def _best_reading(text: str, names: Collection[str]) -> Docstring | None:

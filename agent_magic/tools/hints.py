@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Annotated, cast
 
 import typing_extensions
-from pydantic import AfterValidator, ConfigDict, PydanticUserError, TypeAdapter
+from pydantic import AfterValidator, ConfigDict, PlainValidator, PydanticUserError, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 from agent_magic.core.values import Value
@@ -49,6 +49,8 @@ class HintSchema:
     """`$defs` of types that contain themselves; empty for all others."""
     adapter: TypeAdapter[Value] | None
     """Turns a value into the declared type; None where every value stays as it is."""
+    is_of_adapter: bool = True
+    """The adapter knows all that the schema says; False where an author wrote the schema."""
 
 
 def build_hint_schema(hint: Value) -> HintSchema:
@@ -95,16 +97,6 @@ def without_marks(node: Value, *, keep_string: bool) -> Value:
     if LIVE in named and not keep_string:
         return {}
     return {key: without_marks(item, keep_string=keep_string) for key, item in named.items() if key != LIVE}
-
-
-def has_mark(node: Value) -> bool:
-    """Whether a value that JSON cannot hold can stand anywhere in it."""
-    if isinstance(node, list):
-        return any(has_mark(item) for item in cast("list[Value]", node))
-    if isinstance(node, dict):
-        named = cast("dict[str, Value]", node)
-        return LIVE in named or any(has_mark(item) for item in named.values())
-    return False
 
 
 def newest(cls: type) -> type:
@@ -229,7 +221,16 @@ def _member_names(hint: Value) -> tuple[str, ...]:
 
 def _by_name(hint: Value) -> TypeAdapter[Value]:
     cls = newest(hint)
-    return TypeAdapter(Annotated[str, AfterValidator(lambda name: cls[name])])  # pyright: ignore[reportIndexIssue] - an Enum class
+
+    def member(given: Value) -> Value:
+        if isinstance(given, cls):
+            return given
+        names = cast("Mapping[str, Value]", cls.__members__)  # pyright: ignore[reportAttributeAccessIssue] - an Enum class
+        if not isinstance(given, str) or given not in names:
+            raise ValueError(f"expected one of {', '.join(map(repr, names))}")
+        return names[given]
+
+    return TypeAdapter(Annotated[Value, PlainValidator(member)])
 
 
 def _reaches(name: str, definitions: Mapping[str, Value]) -> bool:

@@ -9,17 +9,19 @@ import enum
 import inspect
 import json
 from dataclasses import dataclass
+from typing import Literal
 
 from agent_magic.core.values import Value, is_json
 from agent_magic.tools.hints import LIVE, REFERENCE_TEXT, HintSchema, without_marks
 
 MISSING = inspect.Parameter.empty
+Star = Literal["*", "**"]
 _LONGEST_DEFAULT = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """One parameter that a model may give."""
+    """One parameter that a model may give; of one with stars, what each of its values is."""
 
     name: str
     hint: Value
@@ -28,6 +30,7 @@ class Parameter:
     description: str = ""
     default: Value = MISSING
     is_positional_only: bool = False
+    is_keyword_only: bool = False
     is_required: bool = True
 
     @property
@@ -54,6 +57,14 @@ class Parameter:
         ):
             schema["default"] = default
         return schema
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Returns:
+    """What a tool gives back."""
+
+    hint: Value = MISSING
+    description: str = ""
 
 
 def _is_short(default: Value) -> bool:

@@ -11,7 +11,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, cast
 
 from agent_magic.core.errors import ToolDefinitionError
@@ -22,9 +22,10 @@ from agent_magic.tools.docstring import DocText, parse_docstring
 from agent_magic.tools.examples import read_examples
 from agent_magic.tools.hints import build_hint_schema
 from agent_magic.tools.origin import library_of, target_of
-from agent_magic.tools.parameter import MISSING, Parameter
+from agent_magic.tools.parameter import MISSING, Parameter, Returns, Star
 
 _Kind = inspect.Parameter
+_STARS: Mapping[Value, Star] = {_Kind.VAR_POSITIONAL: "*", _Kind.VAR_KEYWORD: "**"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,9 @@ class Signature:
 
     description: str
     parameters: tuple[Parameter, ...]
+    stars: Mapping[Star, Parameter] = field(default_factory=dict[Star, Parameter])
+    """Parameters that take any number of values; only code can give these."""
+    returns: Returns = field(default_factory=Returns)
     examples: tuple[ToolExample, ...] = ()
     warnings: tuple[str, ...] = ()
     """What is weak, for the author, with the fix."""
@@ -60,20 +64,24 @@ def read_signature(
     hints, unread = read_hints(function, raw, name)
     doc = _read_doc(function, raw.parameters)
     starred = starred_names(raw.parameters.values())
-    parameters = [
+    built = [
         _build_parameter(parameter, hints[parameter.name], doc.parameters.get(parameter.name, ""))
         for parameter in raw.parameters.values()
-        if parameter.kind not in (_Kind.VAR_POSITIONAL, _Kind.VAR_KEYWORD)
     ]
+    kinds = [parameter.kind for parameter in raw.parameters.values()]
+    parameters = [one for one, kind in zip(built, kinds, strict=True) if kind not in _STARS]
+    stars: dict[Star, Parameter] = {
+        _STARS[kind]: one for one, kind in zip(built, kinds, strict=True) if kind in _STARS
+    }
     names = [parameter.name for parameter in parameters]
     in_doc, unread_in_doc = read_examples(doc.examples, name, names)
     given, unread_given = read_examples(examples, name, names)
     text = description or doc.description
     library = library_of(function)
-    stars = star_points(name, starred, is_all=not parameters, is_own=not library)
-    weak = [*unread, *stars, *weak_points(name, text, parameters, doc.parameters, raw.parameters)]
+    points = star_points(name, starred, is_all=not parameters, is_own=not library)
+    weak = [*unread, *points, *weak_points(name, text, parameters, doc.parameters, raw.parameters)]
     if library and starred and not parameters:
-        weak = stars
+        weak = points
     elif library:
         weak = [library_point(name, library, starred)] if weak else []
     else:
@@ -81,6 +89,8 @@ def read_signature(
     return Signature(
         description=text or _made_description(name),
         parameters=tuple(parameters),
+        stars=stars,
+        returns=Returns(hint=read_result_hint(function), description=doc.returns),
         examples=(*in_doc, *given),
         warnings=(*weak, *unread_given),
     )
@@ -130,6 +140,19 @@ def read_hints(function: Value, raw: inspect.Signature, name: str) -> tuple[dict
     return hints, warnings
 
 
+def read_result_hint(function: Value) -> Value:
+    """The hint of what a callable returns, a text if it names nothing that exists; `MISSING` if there is none."""
+    while isinstance(function, functools.partial):
+        function = cast("functools.partial[Value]", function).func
+    if isinstance(function, type):
+        return cast("type[Value]", function)
+    target = target_of(function)
+    try:
+        return typing.get_type_hints(target, include_extras=True).get("return", MISSING)
+    except Exception:  # noqa: BLE001 - evaluating hints runs people's expressions
+        return getattr(target, "__annotations__", {}).get("return", MISSING)
+
+
 def _evaluated(hint: str, names_of: dict[str, Value]) -> Value:
     def holder() -> None: ...
 
@@ -148,7 +171,8 @@ def _build_parameter(raw: inspect.Parameter, hint: Value, description: str) -> P
         description=description,
         default=raw.default,
         is_positional_only=raw.kind is _Kind.POSITIONAL_ONLY,
-        is_required=raw.default is MISSING,
+        is_keyword_only=raw.kind is _Kind.KEYWORD_ONLY,
+        is_required=raw.default is MISSING and raw.kind not in _STARS,
     )
 
 
@@ -168,6 +192,7 @@ def _read_doc(function: Value, names: Collection[str]) -> DocText:
     return DocText(
         description=first.description or second.description,
         parameters={**second.parameters, **first.parameters},
+        returns=first.returns or second.returns,
         examples=first.examples or second.examples,
     )
 

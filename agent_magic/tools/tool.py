@@ -8,18 +8,21 @@ from __future__ import annotations
 import copy
 import inspect
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Self
 
 from agent_magic.core.messages import ToolExample, ToolSchema
 from agent_magic.core.state import AgentState
 from agent_magic.core.values import Value
 from agent_magic.tools.arguments import ArgumentReader, PreparedCall
-from agent_magic.tools.class_form import check_class, read_parameters
+from agent_magic.tools.class_form import check_class, read_parameters, read_returns
 from agent_magic.tools.examples import read_examples
-from agent_magic.tools.parameter import Parameter
+from agent_magic.tools.parameter import Parameter, Returns, Star
+from agent_magic.tools.precondition import Precondition, requires_of
+from agent_magic.tools.words import JSON
 
 __all__ = ["Definition", "PreparedCall", "Tool"]
 
@@ -29,8 +32,13 @@ class Definition:
     """What was worked out of a tool once."""
 
     parameters: tuple[Parameter, ...]
+    """In the order of the body's own, as code may give them by position."""
+    stars: Mapping[Star, Parameter]
+    """Those that take any number of values, which only code can give."""
+    returns: Returns
     reader: ArgumentReader
     schema: ToolSchema
+    precondition: Precondition | None
 
 
 class Tool:
@@ -66,6 +74,9 @@ class Tool:
     """Never runs at the same time as another call."""
     main_thread: bool = False
     """Runs in the main thread even where tools run in others."""
+    requires: Callable[..., Value] | None = None
+    """Asked right before each call, with those of its arguments that it has parameters for; it says no
+    by what is falsy, by `(False, "why")` or by an exception, and the body is not entered then."""
     warnings: tuple[str, ...] = ()
     """What is weak about the definition, for its author, each with the fix."""
 
@@ -114,8 +125,12 @@ class Tool:
         """What a model is told; the same object each time."""
         return self.definition.schema
 
-    def prepare(self, arguments: Mapping[str, Value], state: AgentState) -> PreparedCall:
+    def prepare(self, arguments: Mapping[str, Value], state: AgentState | None) -> PreparedCall:
         """A model's arguments made ready: references replaced, checked, converted.
+
+        Args:
+            arguments: By name.
+            state: None where code calls: the values are live, and no text is a reference.
 
         Raises:
             ToolCallError: The call cannot be made; the text says what to write instead.
@@ -123,15 +138,30 @@ class Tool:
         return self.definition.reader.prepare(arguments, state)
 
     def invoke(self, prepared: PreparedCall) -> Value:
-        """Call the body; the answer of an async tool is to be awaited."""
+        """Call the body; the answer of an async tool is to be awaited.
+
+        Raises:
+            ToolCallError: The tool's precondition does not hold; the body was not entered.
+        """
         if not self._is_set_up:
             self._set_up()
+        self.check_precondition(prepared)
         return self.forward(*prepared.args, **prepared.kwargs)
+
+    def check_precondition(self, prepared: PreparedCall) -> None:
+        """Ask `requires`, if there is one; `invoke` does so before the body.
+
+        Raises:
+            ToolCallError: It said no.
+        """
+        precondition = self.definition.precondition
+        if precondition is not None:
+            precondition.check(prepared)
 
     @property
     def call_form(self) -> str:
         """How a model calls it: `Call order with {"n": <integer>}`, say."""
-        return self.definition.reader.call_form
+        return self.definition.reader.to_call_form(JSON)
 
     def renamed(self, name: str) -> Self:
         """The same tool under another name."""
@@ -148,10 +178,15 @@ class Tool:
             self.examples, self.name, [parameter.name for parameter in parameters]
         )
         self.warnings = (*self.warnings, *warnings)
-        return self.build_definition(parameters, examples)
+        return self.build_definition(parameters, examples, returns=read_returns(self))
 
     def build_definition(
-        self, parameters: tuple[Parameter, ...], examples: Iterable[ToolExample]
+        self,
+        parameters: tuple[Parameter, ...],
+        examples: Iterable[ToolExample],
+        *,
+        returns: Returns,
+        stars: Mapping[Star, Parameter] = MappingProxyType({}),
     ) -> Definition:
         """The definition of these parameters under this tool's name and description."""
         schema: dict[str, Value] = {
@@ -165,9 +200,13 @@ class Tool:
         definitions = {name: inner for p in parameters for name, inner in p.hint_schema.definitions.items()}
         if definitions:
             schema["$defs"] = definitions
+        requires = requires_of(self)
         return Definition(
             parameters=parameters,
-            reader=ArgumentReader(self.name, parameters),
+            stars=stars,
+            returns=returns,
+            reader=ArgumentReader(self.name, parameters, stars),
+            precondition=None if requires is None else Precondition(requires, self.name, parameters),
             schema=ToolSchema(
                 name=self.name, description=self.description, parameters=schema, examples=tuple(examples)
             ),

@@ -30,14 +30,29 @@ _FORMATS = {
     "duration": "a duration",
     "uuid": "a UUID",
 }
+LIMITS = {
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "exclusiveMinimum": "more than {}",
+    "exclusiveMaximum": "less than {}",
+    "multipleOf": "a multiple of {}",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+    "items": "at most {} items",
+    "uniqueItems": "each item once",
+    "pattern": "text that matches {}",
+}
+"""What a keyword of JSON Schema asks for, with its value put in."""
+MOST_CHOICES = 20
+MOST_PARAMETERS = 12
 _LONGEST_VALUE = 80
 _LONGEST_TEXT = 200
 _LONGEST_LOOK = 20_000
 _MOST_PARTS = 100
 """Parts of a value that can be seen in 80 characters, and some."""
 _MOST_LEVELS = 8
-_MOST_CHOICES = 20
-_MOST_PARAMETERS = 12
 
 
 def to_shape(schema: Value) -> str:
@@ -101,7 +116,7 @@ def to_call_form(tool_name: str, parameters: Sequence[tuple[str, Value, bool]]) 
         parameters: Name, schema with marks, and whether it is required. Of more than 12 the
             optional ones at the end are left out.
     """
-    room = _MOST_PARAMETERS - sum(required for _, _, required in parameters)
+    room = MOST_PARAMETERS - sum(required for _, _, required in parameters)
     parts: list[str] = []
     for name, schema, required in parameters:
         if required or room > 0:
@@ -171,4 +186,4 @@ def _choices(node: dict[str, Value]) -> list[Value]:
     if "const" in node:
         return [node["const"]]
     choices = cast("list[Value]", node["enum"])
-    return choices if len(choices) <= _MOST_CHOICES else [*choices[:_MOST_CHOICES], "…"]
+    return choices if len(choices) <= MOST_CHOICES else [*choices[:MOST_CHOICES], "…"]

@@ -15,6 +15,7 @@ import html
 from agent_magic.core.text import to_display
 from agent_magic.record.thumbnails import is_shown
 from agent_magic.view import words
+from agent_magic.view.highlighting import Kind, Pieces, to_pieces
 
 GREEN = "var(--jp-success-color1,#388e3c)"
 RED = "var(--jp-error-color1,#d84343)"
@@ -30,6 +31,14 @@ BLOCK = (
     "padding:6px 10px;border-radius:4px;background:var(--jp-cell-editor-background,rgba(128,128,128,.1));"
     "max-height:24em;overflow:auto"
 )
+CODE_COLOURS: dict[Kind, str] = {
+    "keyword": "var(--jp-mirror-editor-keyword-color,#9b59d0)",
+    "string": "var(--jp-mirror-editor-string-color,#c0504d)",
+    "number": "var(--jp-mirror-editor-number-color,#2e8b57)",
+    "comment": "var(--jp-mirror-editor-comment-color,#808080)",
+    "definition": "var(--jp-mirror-editor-def-color,#2b7fd4)",
+    "builtin": "var(--jp-mirror-editor-builtin-color,#2e8b7f)",
+}
 LABEL = f"color:{GREY};font-size:11px"
 FINE = f"color:{GREY};font-size:12px"
 _CELL = "text-align:left;vertical-align:top;padding:1px 14px 1px 0;border:0"
@@ -61,6 +70,19 @@ def label(text: str) -> str:
 def block(text: str, max_chars: int | None = None) -> str:
     """Text in a box, in the code font, line ends kept."""
     return wrap("pre", BLOCK, escape(words.cut(text, max_chars)))
+
+
+def code_block(text: str, max_chars: int | None = None, *, is_plain: bool = False) -> str:
+    """Python code in a box, in colours unless it `is_plain`."""
+    shown = words.cut(text, max_chars)
+    pieces: Pieces = ((None, shown),) if is_plain else to_pieces(shown)
+    body = "".join(
+        html.escape(piece)
+        if kind is None
+        else wrap("span", f"color:{CODE_COLOURS[kind]}", html.escape(piece))
+        for kind, piece in pieces
+    )
+    return wrap("pre", BLOCK, wrap("code", f"{CODE};white-space:pre-wrap", body))
 
 
 def code(text: str) -> str:

@@ -26,7 +26,7 @@ from agent_magic.view.protocol import (
 )
 
 MAX_SNAPSHOT_BYTES = 380_000
-_TEXTS: tuple[TextField, ...] = ("thought", "plan", "reasoning")
+_TEXTS: tuple[TextField, ...] = ("thought", "code", "plan", "reasoning")
 _TOTALS = ("n_steps", "duration_s", "usage")
 _FOR_LOADING = frozenset({"memory", "journal"})
 _APART = frozenset({"steps", "steps_left_out", "now", *_TOTALS, *_FOR_LOADING})

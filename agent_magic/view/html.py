@@ -5,7 +5,9 @@ It must not write a tag by itself: that is the business of `elements`, which esc
 
 from __future__ import annotations
 
-from agent_magic.record.schema import NowRecord, RunRecord, Status
+from collections.abc import Sequence
+
+from agent_magic.record.schema import CallRecord, NowRecord, RunRecord, Status
 from agent_magic.view import titles, words
 from agent_magic.view.elements import (
     AMBER,
@@ -19,6 +21,7 @@ from agent_magic.view.elements import (
     RED,
     block,
     code,
+    code_block,
     escape,
     fold,
     heading,
@@ -32,15 +35,8 @@ from agent_magic.view.elements import (
     warning,
     wrap,
 )
-from agent_magic.view.html_step import (
-    NAME,
-    VALUE,
-    error_html,
-    labels_html,
-    notes_html,
-    step_html,
-    titles_html,
-)
+from agent_magic.view.html_call import NAME, VALUE, error_html, titles_html
+from agent_magic.view.html_step import labels_html, notes_html, step_html
 from agent_magic.view.words import FULL, Detail
 
 _NEWEST_CHARS = 1_500
@@ -125,14 +121,36 @@ def now_html(now: NowRecord) -> str:
     style = "padding-left:1.5em;white-space:pre-wrap"
     if text := now.get("plan") or now.get("thought"):
         parts.append(wrap("div", style, escape(_newest(text))))
-    elif "reasoning" in now:
+    elif "reasoning" in now and "code" not in now:
         parts.append(wrap("div", f"{style};color:{GREY}", escape(now["reasoning"][-400:])))
-    running = now.get("running", [])
-    calls = [titles.call_title(call, is_running=call["id"] in running) for call in now.get("calls", [])]
-    parts += [wrap("div", "padding-left:1.5em", titles_html([title])) for title in calls]
+    if "code" in now:
+        parts.append(indent(code_block(_newest(now["code"]))))
+    parts += [_now_call(call, now.get("running", [])) for call in now.get("calls", [])]
+    for item in now["asked"]["items"] if "asked" in now else []:
+        if "code" in item and "verdict" not in item:
+            parts.append(indent(code_block(item["code"])))
     if notes := notes_html(now.get("notes", [])):
         parts.append(wrap("div", "padding-left:1.5em", notes))
     return "".join([*parts, "</div>"])
+
+
+def _now_call(call: CallRecord, running: Sequence[str]) -> str:
+    """A call that is made or was made in this step; of code that runs the code, and its calls."""
+    is_running = call["id"] in running
+    title = wrap("div", "padding-left:1.5em", titles_html([titles.call_title(call, is_running=is_running)]))
+    if "code" not in call or not is_running:
+        return title
+    rows = [
+        gap_html(row, "call")
+        if isinstance(row, int)
+        else wrap(
+            "div",
+            "padding-left:1.5em",
+            titles_html([titles.call_title(row, is_running=row["id"] in running)]),
+        )
+        for row in titles.inner_calls(call)
+    ]
+    return indent("".join([code_block(call["code"]), *rows]))
 
 
 def gap_html(n_missing: int, noun: str = "step") -> str:

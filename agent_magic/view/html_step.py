@@ -1,4 +1,4 @@
-"""A step, a plan and a call as HTML.
+"""A step and a plan as HTML.
 
 It must not write a tag by itself: that is the business of `elements`, which escapes every text.
 """
@@ -7,45 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent_magic.record.schema import (
-    AnyStepRecord,
-    CallRecord,
-    ErrorRecord,
-    Json,
-    NoteRecord,
-    PlanRecord,
-    StepRecord,
-)
-from agent_magic.record.thumbnails import to_words
+from agent_magic.record.schema import AnyStepRecord, NoteRecord, PlanRecord, StepRecord
 from agent_magic.view import titles, words
 from agent_magic.view.elements import (
     AMBER,
-    CODE,
     FINE,
     GREEN,
     GREY,
     LABEL,
     LINE,
-    RED,
     block,
-    code,
     escape,
     fold,
     indent,
     label,
     panel,
-    picture,
     span,
-    table,
     warning,
     wrap,
 )
-from agent_magic.view.titles import Title
+from agent_magic.view.html_call import call_html, error_html, titles_html
 from agent_magic.view.words import FULL, Detail
 
-# Said on the element itself: Lab lets every `code` wrap, whatever its cell says.
-NAME = f"{CODE};white-space:nowrap"
-VALUE = f"{CODE};white-space:pre-wrap"
 _TEXT = "white-space:pre-wrap;margin:0 0 8px"
 
 
@@ -71,27 +54,6 @@ def step_html(step: AnyStepRecord, detail: Detail = FULL) -> str:
     )
 
 
-def titles_html(shown_titles: list[Title]) -> str:
-    """Titles on one line."""
-    shown: list[str] = []
-    for title in shown_titles:
-        outcome = span(f"color:{RED}", f"✗ {title.outcome}") if title.is_error else escape(title.outcome)
-        arrow = " → " if title.code and title.outcome and not title.is_error else " "
-        shown.append(f"{code(title.code)}{arrow}{outcome}" if title.code else outcome)
-    return f" {span(f'color:{GREY}', '·')} ".join(shown)
-
-
-def error_html(error: ErrorRecord, max_chars: int | None) -> str:
-    """Kind and text of an error."""
-    kind = span(f"color:{RED};font-weight:600", error["kind"])
-    text = wrap(
-        "div",
-        "white-space:pre-wrap;overflow-wrap:anywhere;margin-bottom:6px",
-        escape(words.cut(error["message"], max_chars)),
-    )
-    return kind + text
-
-
 def labels_html(labels: Sequence[str]) -> str:
     """Small labels after a title."""
     return f" {span(LABEL, ' · '.join(labels))}" if labels else ""
@@ -112,7 +74,7 @@ def _step_body(step: StepRecord, detail: Detail) -> str:
     if "thought" in step:
         text = escape(words.cut(step["thought"], detail.chars))
         parts.append(label("Thought") + wrap("div", _TEXT, text))
-    parts += [_call(call, detail) for call in step.get("calls", [])]
+    parts += [call_html(call, detail) for call in step.get("calls", [])]
     if left_out := step.get("calls_left_out"):
         parts.append(label(words.gap_words(left_out, "call")))
     if "changes" in step:
@@ -149,42 +111,6 @@ def _changes(step: StepRecord) -> str:
     if left_out := step.get("changes_left_out"):
         lines.append(words.gap_words(left_out, "change"))
     return label("Namespace") + block("\n".join(words.one_line(line, 300) for line in lines))
-
-
-def _call(call: CallRecord, detail: Detail) -> str:
-    figures = words.seconds(call["duration_s"]) if "duration_s" in call else ""
-    parts = [f"{wrap('code', CODE + ';font-weight:600', escape(call['name']))} {span(LABEL, figures)}"]
-    parts.append(_arguments(call["arguments"], detail.chars))
-    parts += [wrap("div", FINE, f"({escape(note)})") for note in call.get("notes", [])]
-    if "printed" in call:
-        parts.append(label("Printed") + block(call["printed"], detail.chars))
-    if "error" in call:
-        parts.append(error_html(call["error"], detail.chars))
-    elif observation := titles.told(call):
-        parts.append(label("Observation") + block(observation, detail.chars))
-    if preview := call.get("output", {}).get("preview"):
-        parts.append(label("Output") + block(preview, detail.chars))
-    parts += [
-        picture(image, to_words(image)) if len(image) <= detail.image_chars else label(to_words(image))
-        for image in call.get("images", [])
-    ]
-    if "bound_to" in call:
-        bound = f"{span(LABEL, 'Kept as')} {code(call['bound_to'])} {span(LABEL, titles.value_words(call))}"
-        parts.append(wrap("div", "", bound))
-    return panel(LINE, "".join(parts))
-
-
-def _arguments(arguments: dict[str, Json] | str, max_chars: int | None) -> str:
-    if isinstance(arguments, str):
-        return label("Arguments as written") + block(arguments, max_chars)
-    rows = [
-        [
-            wrap("code", f"{NAME};color:{GREY}", escape(words.one_line(name, 40))),
-            wrap("code", VALUE, escape(words.cut(words.argument_text(value), max_chars))),
-        ]
-        for name, value in arguments.items()
-    ]
-    return table(rows) if rows else ""
 
 
 def _brief(step: StepRecord) -> str:

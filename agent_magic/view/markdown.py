@@ -90,11 +90,11 @@ def span(text: str) -> str:
     return f"{ticks}{pad}{text}{pad}{ticks}"
 
 
-def fence(text: str) -> str:
+def fence(text: str, language: str = "text") -> str:
     """A fenced block whose fence is longer than any in the text."""
     text = words.cut(text, None)
     ticks = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(text)), default=0))
-    return f"{ticks}text\n{text}\n{ticks}"
+    return f"{ticks}{language}\n{text}\n{ticks}"
 
 
 def _steps(record: RunRecord, detail: Detail) -> list[str]:
@@ -151,17 +151,38 @@ def _with_labels(line: str, labels: list[str]) -> str:
     return " ".join([line, *([span(" · ".join(labels))] if labels else [])])
 
 
+def _code(call: CallRecord, detail: Detail) -> list[str]:
+    edited, notes = titles.split_edit(call)
+    original = fence(words.cut(call.get("code", ""), detail.chars), "python")
+    parts = ["*Code*", original]
+    if edited:
+        parts = ["*Code, as it was changed*", fence(words.cut(edited, detail.chars), "python")]
+        parts += ["*As the model wrote it*", original]
+    parts += [f"({span(words.one_line(note, 500))})" for note in notes]
+    if rows := titles.inner_calls(call):
+        parts += ["*Calls*", "\n".join(f"- {_inner_row(row)}" for row in rows)]
+    return parts
+
+
+def _inner_row(row: CallRecord | int) -> str:
+    return words.gap_words(row, "call") if isinstance(row, int) else _title(titles.call_title(row))
+
+
 def _call(call: CallRecord, detail: Detail) -> list[str]:
-    parts = [f"*Call* {span(call['name'])}"]
-    parts += _arguments(call["arguments"], detail.chars)
-    parts += [f"({span(words.one_line(note, 500))})" for note in call.get("notes", [])]
+    if "code" in call:
+        parts = _code(call, detail)
+    else:
+        parts = [f"*Call* {span(call['name'])}"]
+        parts += _arguments(call["arguments"], detail.chars)
+        parts += [f"({span(words.one_line(note, 500))})" for note in call.get("notes", [])]
     if "printed" in call:
         parts += ["*Printed*", fence(words.cut(call["printed"], detail.chars))]
+    if observation := titles.told(call):
+        parts += ["*Observation*", fence(words.cut(observation, detail.chars))]
     if "error" in call:
         parts += _error(call["error"], detail.chars)
-    elif observation := titles.told(call):
-        parts += ["*Observation*", fence(words.cut(observation, detail.chars))]
-    if preview := call.get("output", {}).get("preview"):
+    preview = call.get("output", {}).get("preview")
+    if preview and "code" not in call:  # what code ended in is observed
         parts += ["*Output*", fence(words.cut(preview, detail.chars))]
     # No line begins with a span, see `_notes`.
     parts += [f"- {span(to_words(image))}" for image in call.get("images", [])]
@@ -187,6 +208,7 @@ def _error(error: ErrorRecord, max_chars: int | None) -> list[str]:
 def _title(title: Title) -> str:
     if not title.code:
         return span(f"✗ {title.outcome}" if title.is_error else title.outcome)
+    called = " ".join([span(title.code), *([f"({title.about})"] if title.about else [])])
     if not title.outcome:
-        return span(title.code)
-    return f"{span(title.code)} {'✗' if title.is_error else '→'} {span(title.outcome)}"
+        return called
+    return f"{called} {'✗' if title.is_error else '→'} {span(title.outcome)}"

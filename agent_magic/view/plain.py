@@ -139,17 +139,46 @@ def _labels(labels: list[str]) -> str:
     return f"  ({', '.join(labels)})" if labels else ""
 
 
+def _code(call: CallRecord, detail: Detail) -> list[str]:
+    edited, notes = titles.split_edit(call)
+    original = list(indent(words.cut(call.get("code", ""), detail.chars)))
+    lines = ["code", *original]
+    if edited:
+        lines = ["code, as it was changed", *indent(words.cut(edited, detail.chars))]
+        lines += ["as the model wrote it", *original]
+    lines += [f"({words.one_line(note, 500)})" for note in notes]
+    if rows := [_inner_row(row) for row in titles.inner_calls(call)]:
+        lines += ["calls", *(_INDENT + row for row in rows)]
+    return lines
+
+
+def _inner_row(row: CallRecord | int) -> str:
+    if isinstance(row, int):
+        return words.gap_words(row, "call")
+    return f"{titles.call_title(row)}" + (
+        f"  [{words.seconds(row['duration_s'])}]" if "duration_s" in row else ""
+    )
+
+
 def _call(call: CallRecord, detail: Detail) -> list[str]:
+    if "code" in call:
+        return [*_code(call, detail), *(line.removeprefix(_INDENT) for line in _outcome(call, detail))]
     lines = [f"{words.one_line(call['name'])}"]
     lines += _arguments(call["arguments"], detail.chars)
     lines += [f"{_INDENT}({words.one_line(note, 500)})" for note in call.get("notes", [])]
+    return lines + _outcome(call, detail)
+
+
+def _outcome(call: CallRecord, detail: Detail) -> list[str]:
+    lines: list[str] = []
     if "printed" in call:
         lines += [f"{_INDENT}printed", *_inner(words.cut(call["printed"], detail.chars))]
+    if observation := titles.told(call):
+        lines += [f"{_INDENT}observation", *_inner(words.cut(observation, detail.chars))]
     if "error" in call:
         lines += [_INDENT + line for line in _error(call["error"], detail.chars)]
-    elif observation := titles.told(call):
-        lines += [f"{_INDENT}observation", *_inner(words.cut(observation, detail.chars))]
-    if preview := call.get("output", {}).get("preview"):
+    preview = call.get("output", {}).get("preview")
+    if preview and "code" not in call:  # what code ended in is observed
         lines += [f"{_INDENT}output", *_inner(words.cut(preview, detail.chars))]
     lines += [f"{_INDENT}{words.one_line(to_words(image))}" for image in call.get("images", [])]
     if "bound_to" in call:

@@ -77,7 +77,10 @@ def remarks(preview: PreviewRecord) -> list[str]:
         f"{words.one_line(name, 80)} {words.one_line(words.argument_text(value))}"
         for name, value in preview["options"].items()
     ]
-    return [*new_run, *exact, *([f"options: {' · '.join(options)}"] if options else [])]
+    # Where it has no schemas, what may be called or used in code stands in its messages.
+    is_bare = preview["kind"] == "act" and not preview["tools"]
+    schemas = ["no schemas of tools: those it may use stand in the messages"] if is_bare else []
+    return [*new_run, *exact, *schemas, *([f"options: {' · '.join(options)}"] if options else [])]
 
 
 def tokens(number: int, *, is_estimate: bool) -> str:

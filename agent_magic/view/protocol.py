@@ -24,7 +24,7 @@ from agent_magic.record.schema import (
 
 VERSION = 1
 
-TextField = Literal["thought", "plan", "reasoning", "arguments"]
+TextField = Literal["thought", "code", "plan", "reasoning", "arguments"]
 """A text that grows while the model writes."""
 Verb = Literal[
     "hello",

@@ -6,8 +6,10 @@ It must not write markup: what it gives is plain text, not yet escaped.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
+from agent_magic.core.approval import EDITED
 from agent_magic.core.state import parse_reference
 from agent_magic.core.steps import ACCEPTED
 from agent_magic.core.text import first_line
@@ -26,6 +28,15 @@ _ARGUMENT_CHARS = 32
 _ARGUMENTS_CHARS = 90
 _OUTCOME_CHARS = 80
 _TITLED_CALLS = 3
+_UNTELLING = ("#", "import ", "from ", "@", '"""', "'''")
+_BEGINNING = re.compile(r"[\w, ]+ = (?:\{\}|\[\]|\(\)|set\(\)|None|True|False|-?[\d._]+)")
+"""Such as `prices = {}`."""
+_EDITED_CODE = f"{EDITED} this code:\n"
+_ANSWERED = "The answer was given: "
+_SILENT = "The code ran. It printed nothing"
+_OBJECT = re.compile(r"<\w+, [^<>\"]+>")
+"""How a record tells of an object that code handed to a tool: `<DataFrame, 3 rows × 2 columns>`."""
+_CUT = re.compile(r"^… [\d,]+ characters cut …$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,11 +48,14 @@ class Title:
     outcome: str
     """What came of it, or what the model said."""
     is_error: bool = False
+    about: str = ""
+    """Of a block of code, of which `code` is a line: how long it is, and how many calls it made."""
 
     def __str__(self) -> str:
+        called = f"{self.code} ({self.about})" if self.about else self.code
         if self.is_error:
-            return f"{self.code} ✗ {self.outcome}".lstrip()
-        return f"{self.code} → {self.outcome}" if self.code and self.outcome else self.code or self.outcome
+            return f"{called} ✗ {self.outcome}".lstrip()
+        return f"{called} → {self.outcome}" if called and self.outcome else called or self.outcome
 
 
 def titles(step: AnyStepRecord, *, is_brief: bool = True) -> list[Title]:
@@ -83,7 +97,9 @@ def step_titles(step: StepRecord, *, is_brief: bool = True) -> list[Title]:
 
 
 def call_title(call: CallRecord, *, is_running: bool = False, is_brief: bool = True) -> Title:
-    """A call and what came of it on one line."""
+    """A call, or a block of code, and what came of it on one line."""
+    if "code" in call:
+        return _code_title(call, is_running=is_running, is_brief=is_brief)
     code = call_line(call["name"], call["arguments"]) + (" as edited" if "is_edited" in call else "")
     if error := call.get("error"):
         return Title(code=code, outcome=_error_outcome(error, is_brief=is_brief), is_error=True)
@@ -95,6 +111,28 @@ def call_title(call: CallRecord, *, is_running: bool = False, is_brief: bool = T
     if bound_to := call.get("bound_to"):
         return Title(code=code, outcome=f"{one_line(bound_to, 60)}: {value_words(call)}")
     return Title(code=code, outcome=one_line(first_line(observation, _OUTCOME_CHARS), _OUTCOME_CHARS))
+
+
+def code_line(code: str) -> str:
+    """The line that tells best what code does: the first that is no comment, no import and no bare beginning."""
+    lines = [line.strip() for line in code.splitlines() if line.strip()]
+    telling = next((line for line in lines if not _is_untelling(line)), lines[0] if lines else "")
+    return one_line(telling, _ARGUMENTS_CHARS) + (" …" if len(lines) > 1 else "")
+
+
+def split_edit(call: CallRecord) -> tuple[str, list[str]]:
+    """The code that the person had run in the place of the model's, empty if there is none; the other notes."""
+    notes = call.get("notes", [])
+    edited = next((note for note in notes if note.startswith(_EDITED_CODE)), "")
+    return edited.removeprefix(_EDITED_CODE), [note for note in notes if note is not edited]
+
+
+def inner_calls(call: CallRecord) -> list[CallRecord | int]:
+    """The calls that code made; where some are left out, how many."""
+    calls: list[CallRecord | int] = [*call.get("calls", [])]
+    if left_out := call.get("calls_left_out"):
+        calls.insert(len(calls) // 3, left_out)
+    return calls
 
 
 def call_line(name: str, arguments: dict[str, Json] | str) -> str:
@@ -122,6 +160,42 @@ def told(call: CallRecord) -> str:
     return "" if observation == ACCEPTED else observation
 
 
+def _is_untelling(line: str) -> bool:
+    return line.startswith(_UNTELLING) or _BEGINNING.fullmatch(line) is not None
+
+
+def _code_title(call: CallRecord, *, is_running: bool, is_brief: bool) -> Title:
+    edited, _ = split_edit(call)
+    code = edited or call.get("code", "")
+    n_lines = 0 if _CUT.search(code) else len(code.strip().splitlines())
+    n_calls = len(call.get("calls", [])) + call.get("calls_left_out", 0)
+    about = ", ".join(
+        [
+            *(["as edited"] if "is_edited" in call else []),
+            *([count(n_lines, "line")] if n_lines > 1 else []),
+            *([count(n_calls, "call")] if n_calls else []),
+        ]
+    )
+    title = Title(code=code_line(code), outcome="", about=about)
+    if error := call.get("error"):
+        return replace(title, outcome=_error_outcome(error, is_brief=is_brief), is_error=True)
+    return replace(title, outcome="…" if is_running else _code_outcome(call))
+
+
+def _code_outcome(call: CallRecord) -> str:
+    """What code ended in, else the last that it printed."""
+    output = call.get("output")
+    if output:
+        said = (
+            value_words(call) if "shape" in output else first_line(output.get("preview", ""), _OUTCOME_CHARS)
+        )
+        return one_line(said or output["type"], _OUTCOME_CHARS)
+    lines = [line for line in told(call).splitlines() if line.strip()]
+    if not lines or lines[0].startswith(_SILENT):
+        return ""
+    return one_line(lines[-1].removeprefix(_ANSWERED), _OUTCOME_CHARS)
+
+
 def _diff_words(diff: PlanDiffRecord) -> str:
     differs = [
         f"{number:,} {verb}"
@@ -139,8 +213,8 @@ def _arguments_line(arguments: dict[str, Json] | str) -> str:
 
 
 def _short(value: Json) -> str:
-    is_reference = isinstance(value, str) and parse_reference(value)
-    return one_line(value if is_reference else json.dumps(value, ensure_ascii=False), _ARGUMENT_CHARS)
+    is_bare = isinstance(value, str) and (parse_reference(value) or _OBJECT.fullmatch(value))
+    return one_line(value if is_bare else json.dumps(value, ensure_ascii=False), _ARGUMENT_CHARS)
 
 
 def _error_outcome(error: ErrorRecord, *, is_brief: bool) -> str:

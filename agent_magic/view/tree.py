@@ -13,11 +13,13 @@ from agent_magic.record.schema import AnyStepRecord, CallRecord, NowRecord, RunR
 from agent_magic.view import titles, words
 from agent_magic.view.columns import clip, width
 
-_CHILD, _LAST_CHILD = "    ├─ ", "    └─ "
+_CHILD, _LAST_CHILD, _CODE = "    ├─ ", "    └─ ", "    │ "
 _TITLE_CHARS = 300
 _LEAST_TITLE = 12
 """Columns: a title keeps so many before the badges beside it go."""
 _SHOWN_CALLS = 20
+_SHOWN_LINES = 12
+"""Of code."""
 _SHOWN_NOW = 6
 _WRITTEN_CHARS = 2_000
 
@@ -35,6 +37,8 @@ class TreeLine:
     """Of a text that is being written the newest part is told."""
     is_strong: bool = False
     """A step, or the run."""
+    is_code: bool = False
+    """A line of code: its spaces stay."""
 
     def fit(self, columns: int) -> tuple[str, str, str]:
         """Lead, title and badges that take so many columns together."""
@@ -43,7 +47,8 @@ class TreeLine:
         badges = f"  {words.one_line(self.badges, _TITLE_CHARS)}" if self.badges else ""
         if width(badges) > room - _LEAST_TITLE:
             badges = ""
-        title = " ".join(to_display(self.title).split())
+        title = to_display(self.title)
+        title = title.expandtabs(4) if self.is_code else " ".join(title.split())
         return lead, clip(title, room - width(badges), keeps_end=self.keeps_end), badges
 
 
@@ -70,16 +75,17 @@ def step_lines(step: AnyStepRecord) -> list[TreeLine]:
     kind = "answer" if step.get("is_final_answer") else "act"
     calls = step.get("calls", [])
     said = words.one_line(first_line(step.get("thought", ""), _TITLE_CHARS), _TITLE_CHARS)
-    n_calls = len(calls) + step.get("calls_left_out", 0)
-    title = said or (words.count(n_calls, "call") if n_calls else "nothing said")
-    children = [str(titles.call_title(call)) for call in calls[:_SHOWN_CALLS]]
-    if n_calls > len(children):
-        n_failed = sum("error" in call for call in calls[_SHOWN_CALLS:])
-        children.append(f"{n_calls - len(children):,} more" + (f", {n_failed} failed" if n_failed else ""))
+    code = next((call for call in calls if "code" in call), None)
+    if code is not None:
+        title, lines, children = said or _code_title(code), _code_lines(code), _code_children(code)
+    else:
+        n_calls = len(calls) + step.get("calls_left_out", 0)
+        title = said or (words.count(n_calls, "call") if n_calls else "nothing said")
+        lines, children = [], _shown_calls(calls, n_calls)
     if error := step.get("error"):
         children.append(f"✗ {titles.error_line(error)}")
     head = TreeLine(lead=_lead(step["step_number"], kind), title=title, badges=f"[{badges}]", is_strong=True)
-    return [head, *_children([*children, *_notes(step)])]
+    return [head, *lines, *_children([*children, *_notes(step)])]
 
 
 def now_lines(record: RunRecord, max_lines: int) -> list[TreeLine]:
@@ -102,13 +108,63 @@ def now_lines(record: RunRecord, max_lines: int) -> list[TreeLine]:
     return [head, *(_now_children(now, room) if room > 0 else []), figures][:max_lines]
 
 
+def _shown_calls(calls: Sequence[CallRecord], n_calls: int) -> list[str]:
+    shown = [str(titles.call_title(call)) for call in calls[:_SHOWN_CALLS]]
+    if n_calls > len(shown):
+        n_failed = sum("error" in call for call in calls[_SHOWN_CALLS:])
+        shown.append(f"{n_calls - len(shown):,} more" + (f", {n_failed} failed" if n_failed else ""))
+    return shown
+
+
+def _code_title(call: CallRecord) -> str:
+    """How long code is, and how many calls it made."""
+    about = titles.call_title(call).about
+    return f"code, {about}" if about else "code"
+
+
+def _code_lines(call: CallRecord, max_lines: int = _SHOWN_LINES) -> list[TreeLine]:
+    """The first lines of code, as it was run."""
+    edited, _ = titles.split_edit(call)
+    lines = [line for line in (edited or call.get("code", "")).splitlines() if line.strip()]
+    shown = [TreeLine(lead=_CODE, title=line, is_code=True) for line in lines[:max_lines]]
+    if len(lines) > max_lines:
+        shown[-1] = TreeLine(lead=_CODE, title=f"… {words.count(len(lines) - max_lines + 1, 'more line')}")
+    return shown
+
+
+def _code_children(call: CallRecord) -> list[str]:
+    """The calls that code made, and what came of it."""
+    rows = titles.inner_calls(call)
+    shown = words.pick_ends([row for row in rows if not isinstance(row, int)], _SHOWN_CALLS)
+    n_more = len(call.get("calls", [])) + call.get("calls_left_out", 0) - len(shown)
+    children = [str(titles.call_title(row)) for row in shown]
+    if n_more:
+        children.insert(len(shown) // 3, words.gap_words(n_more, "call"))
+    title = titles.call_title(call)
+    if title.outcome:
+        children.append(f"✗ {title.outcome}" if title.is_error else f"→ {title.outcome}")
+    return children
+
+
 def _now_children(now: NowRecord, room: int) -> list[TreeLine]:
-    if calls := now.get("calls"):
+    calls = now.get("calls", [])
+    if code := next((call for call in calls if "code" in call), None):
+        return _now_code(code, set(now.get("running", [])), room)
+    if calls:
         return _children(_now_calls(calls, set(now.get("running", [])), room))
     written = [f"{call['name'] or '…'}({call['arguments']}" for call in now.get("writing", ())[-1:]]
-    written += [now.get("plan", ""), now.get("thought", ""), now.get("reasoning", "")]
+    written += [now.get(field, "") for field in ("code", "plan", "thought", "reasoning")]
     newest = next((line for line in map(_newest_line, written) if line), "")
     return _children([newest], keeps_end=True) if newest else []
+
+
+def _now_code(call: CallRecord, running: set[str], room: int) -> list[TreeLine]:
+    """The beginning of code that runs, and the newest of the calls that it makes."""
+    inner = call.get("calls", [])
+    newest = [
+        str(titles.call_title(one, is_running=one["id"] in running)) for one in inner[-max(room // 2, 1) :]
+    ]
+    return [*_code_lines(call, max(room - len(newest), 1)), *_children(newest)][:room]
 
 
 def _now_calls(calls: Sequence[CallRecord], running: set[str], room: int) -> list[str]:

@@ -50,6 +50,8 @@ class Detail:
     """Titles and first characters only."""
     max_steps: int | None = None
     """The first third and the last two of so many steps, or messages."""
+    is_plain: bool = False
+    """Code without colours."""
     image_chars: int = 0
     """Images whose URLs are longer stand in words."""
 
@@ -217,19 +219,31 @@ def now_words(now: NowRecord) -> str:
     if now["doing"] == "asking":
         return f"waiting for your approval of {_asked_words(now)}"
     if now["doing"] == "calling":
-        running = now.get("running", [])
-        names = [one_line(call["name"], 60) for call in now.get("calls", []) if call["id"] in running]
-        return "calling " + ", ".join(dict.fromkeys(names))
+        return _running_words(now)
     if writing := now.get("writing"):
         names = [one_line(call["name"], 60) for call in writing if call["name"]]
         return ("writing a call of " + ", ".join(dict.fromkeys(names))) if names else "writing a call"
-    return now["doing"]
+    return "writing code" if "code" in now and now["doing"] == "thinking" else now["doing"]
+
+
+def _running_words(now: NowRecord) -> str:
+    """`calling mean_price`, `running code`, `running code, calling mean_price`."""
+    running = set(now.get("running", []))
+    calls = [call for call in now.get("calls", []) if call["id"] in running]
+    inner = [one for call in calls for one in call.get("calls", []) if one["id"] in running]
+    names = [one_line(call["name"], 60) for call in [*calls, *inner] if "code" not in call]
+    code = ["running code"] if any("code" in call for call in calls) else []
+    return ", ".join([*code, *(["calling " + ", ".join(dict.fromkeys(names))] if names or not code else [])])
 
 
 def _asked_words(now: NowRecord) -> str:
     """`mean_price`, `mean_price and plot`, `the plan`: what waits for an answer, each name once."""
     items = now["asked"]["items"] if "asked" in now else []
-    names = [one_line(item.get("name", "the plan"), 60) for item in items if "verdict" not in item]
+    names = [
+        "the code" if "code" in item else one_line(item.get("name", "the plan"), 60)
+        for item in items
+        if "verdict" not in item
+    ]
     names = list(dict.fromkeys(names))
     if len(names) > _MAX_ASKED:
         names = [*names[:_MAX_ASKED], f"{len(names) - _MAX_ASKED} more"]

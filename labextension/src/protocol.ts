@@ -44,9 +44,16 @@ export interface CallRecord {
   name: string;
   /** As the model wrote them; the raw text if it could not be read. */
   arguments: { [name: string]: Json } | string;
+  /** It is a block of code, and has no arguments. */
+  code?: string;
+  /** The calls of tools that the code made, in the order of their starts; these make none of their own. */
+  calls?: CallRecord[];
+  /** How many more it made: they belong after the first third of `calls`. */
+  calls_left_out?: number;
+  /** What the model was told; of code that failed too: what had come of it before. */
   observation?: string;
   error?: ErrorRecord;
-  /** It was made with arguments of the person's, which stand in its notes. */
+  /** It was made with arguments, or code, of the person's, which stand in its notes. */
   is_edited?: boolean;
   notes?: string[];
   printed?: string;
@@ -155,6 +162,8 @@ export interface AskedItemRecord {
   kind: 'call' | 'plan';
   name?: string;
   arguments?: { [name: string]: Json } | string;
+  /** Of a block of code, in place of arguments. */
+  code?: string;
   plan?: string;
   /** It is cut, or has secrets taken out, so an edit of it would not be the whole. */
   is_partial?: boolean;
@@ -179,11 +188,13 @@ export interface NowRecord {
   step_number: number;
   doing: Doing;
   thought?: string;
+  /** The code that the model writes, from its opening tag on, until the reply is whole. */
+  code?: string;
   plan?: string;
   reasoning?: string;
   writing?: WritingRecord[];
   calls?: CallRecord[];
-  /** Ids of the calls that are running. */
+  /** Ids of the calls that are running, those too that code made. */
   running?: string[];
   waiting?: WaitRecord;
   asked?: AskedRecord;
@@ -198,6 +209,7 @@ export interface RunHead {
   agent: string;
   model: string;
   why: string | null;
+  /** `tools` or `code`: what its steps are written as. */
   mode: string;
   status: Status;
   max_steps: number;
@@ -234,7 +246,7 @@ export interface RunRecord extends RunHead {
 }
 
 export type SummaryMode = 'plan' | 'all' | 'off';
-export type Approve = 'never' | 'tools' | 'all';
+export type Approve = 'never' | 'code' | 'tools' | 'all';
 
 export interface SettingsRecord {
   summary_mode: SummaryMode;
@@ -280,7 +292,7 @@ export interface NowMessage extends INumbered {
   now: NowRecord | null;
 }
 
-export type TextField = 'thought' | 'plan' | 'reasoning' | 'arguments';
+export type TextField = 'thought' | 'code' | 'plan' | 'reasoning' | 'arguments';
 
 /** A text grows: its first `at` characters stay, `add` follows. */
 export interface TextMessage extends INumbered {

@@ -370,7 +370,7 @@ def test_policy_is_a_setting_of_the_agent() -> None:
     with pytest.raises(OptionError) as raised:
         agent.settings.update(approve="tool")
     assert raised.value.message == snapshot(
-        "approve='tool' is not allowed. Nearest: 'tools'. Give one of: 'never', 'tools', 'all'."
+        "approve='tool' is not allowed. Nearest: 'tools'. Give one of: 'never', 'code', 'tools', 'all'."
     )
     assert agent.approve == "all"
 

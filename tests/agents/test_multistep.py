@@ -25,7 +25,7 @@ from inline_snapshot import snapshot
 from PIL import Image
 
 from agent_magic.agents.multistep import MultiStepAgent
-from agent_magic.agents.printed import CURRENT_SINK
+from agent_magic.execution.sinks import CURRENT_SINK
 from agent_magic.agents.toolcalling import ToolCallingAgent
 from agent_magic.core.changes import NameChange
 from agent_magic.core.errors import DefinitionError, OptionError

@@ -15,7 +15,7 @@ from adapters.base import Adapter, encode  # the suite's own; it is on the path 
 class AgentMagic(Adapter):
     name, dist, modules = "agent_magic", "agent-magic", ["agent_magic"]
     extension = "agent_magic"
-    kinds = frozenset({"tool"})
+    kinds = frozenset({"tool", "code"})
     # No "logging": outside a notebook nothing is shown unless the person sets `logging` up.
     features = frozenset({"planning", "async_tools", "async_runs", "dump", "load"})
 
@@ -35,7 +35,9 @@ class AgentMagic(Adapter):
         if kind not in self.kinds or logging != "silent":
             raise NotImplementedError(f"kind={kind!r}, logging={logging!r}")
         # Imported here, for the suite loads this file to ask what it can do.
-        from agent_magic import ChatMessage, Model, ToolCall, ToolCallingAgent
+        from agent_magic import ChatMessage, CodeAgent, Model, ToolCall, ToolCallingAgent
+
+        agent_kind = kind  # `generate` has a `kind` of its own
 
         class Scripted(Model):
             model_id = "scripted"
@@ -51,6 +53,9 @@ class AgentMagic(Adapter):
                     return ChatMessage(role="assistant", content=script.plan)
                 number, self.n_turns = self.n_turns, self.n_turns + 1
                 turn = script.turn(number)
+                if agent_kind == "code":
+                    code = turn.code if turn.final is None else f"final_answer({turn.final!r})"
+                    return ChatMessage(role="assistant", content=f"I go on.\n<code>\n{code}\n</code>")
                 calls = turn.calls if turn.final is None else [("final_answer", {"answer": turn.final})]
                 return ChatMessage(
                     role="assistant",
@@ -61,7 +66,7 @@ class AgentMagic(Adapter):
                 )
 
         threads = {} if max_parallel is None else {"max_tool_threads": max_parallel}
-        return ToolCallingAgent(
+        return (CodeAgent if kind == "code" else ToolCallingAgent)(
             tools=tools, model=Scripted(), max_steps=max_steps, planning_interval=planning_interval, **threads
         )
 
@@ -90,6 +95,23 @@ class AgentMagic(Adapter):
         from agent_magic import AgentMemory
 
         return AgentMemory.from_dict(json.loads(data))
+
+    def executor(self):
+        """Runs code with the guard on, as a step of an agent does, on one namespace."""
+        from agent_magic.execution.executor import DictExecutor
+        from agent_magic.execution.request import CodeStep
+
+        namespace = {}
+        executor = DictExecutor(namespace)
+
+        def run(code, variables):
+            namespace.update(variables)
+            outcome = executor.execute(CodeStep(code=code, label="step 1"))
+            if outcome.error is not None:
+                raise outcome.error
+            return namespace["result"]
+
+        return run
 
 
 def _answer(result):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,11 @@ import yaml
 from cells import Cells
 from nbclient import NotebookClient
 
+from .code_cells import CodeCells
+
 FILE = Path(__file__).with_name("field_cases.yaml")
+_SPEAKS_OF_CODE = re.compile(r"<code>|code agent|no code")
+_NUMBER = re.compile(r"(?:^|; )\d+(?: \([^)\n]*\))?: ", re.MULTILINE)
 _CODE_ENDS = re.compile(r"^(script|ns also|agent made|%%agent)\b", re.MULTILINE)
 
 
@@ -23,6 +28,8 @@ class Case:
 
     id: str
     given: str
+    speaks_of_code: bool
+    """Whether some of it is about an agent that writes code."""
 
     @property
     def code(self) -> str:
@@ -30,11 +37,34 @@ class Case:
         end = _CODE_ENDS.search(self.given)
         return self.given[: end.start()] if end else self.given
 
+    @property
+    def script(self) -> str:
+        """What follows `script:`."""
+        _, _, script = self.given.partition("script: ")
+        return textwrap.dedent(script.removeprefix("|\n"))
+
+    @property
+    def replies(self) -> list[str]:
+        """The replies of its script, without their numbers."""
+        parts = [part for part in _NUMBER.split(self.script) if part.strip()]
+        return [_outdent(part) for part in parts]
+
+
+def _outdent(text: str) -> str:
+    """Let the lines after the first begin where the first one does."""
+    first, line_end, rest = text.partition("\n")
+    return first + line_end + textwrap.dedent(rest).rstrip() if rest.strip() else first.rstrip()
+
 
 def read_cases() -> dict[str, Case]:
     """All cases by id."""
     cases = yaml.safe_load(FILE.read_text(encoding="utf-8"))["cases"]
-    return {case["id"]: Case(id=case["id"], given=case["given"]) for case in cases}
+    return {case["id"]: _case(case) for case in cases}
+
+
+def _case(raw: dict[str, Any]) -> Case:
+    said = raw["given"] + raw["do"] + raw["right"]
+    return Case(id=raw["id"], given=raw["given"], speaks_of_code=bool(_SPEAKS_OF_CODE.search(said)))
 
 
 def case_id(test_name: str) -> str:
@@ -52,6 +82,12 @@ def case(request: pytest.FixtureRequest) -> Case:
 def cells(shell, capsys) -> Cells:
     """A shell with our magics."""
     return Cells(shell, capsys)
+
+
+@pytest.fixture
+def code_cells(kernel) -> CodeCells:
+    """A real kernel with our magics."""
+    return CodeCells(kernel)
 
 
 @pytest.fixture

@@ -483,6 +483,31 @@ def test_a_stream_of_text_alone_is_ended_at_the_stop(server: OpenAIServer, tools
     assert time.monotonic() - begin < 1
 
 
+@pytest.mark.parametrize("is_stream", [True, False])
+def test_a_closing_tag_is_asked_of_the_provider_only(server: OpenAIServer, is_stream: bool) -> None:
+    texts = ['<code>\nx = "</co', 'de>"\n', "</code>\nObser", "vation: 3\n<code>"]
+    turn = (
+        Turn(chunks=[*(delta(content=text) for text in texts), delta("stop")])
+        if is_stream
+        else reply("".join(texts))
+    )
+    model = model_at(server, turn)
+    asked: dict[str, Any] = {"stop": ("</code>", "Observation:")}
+    message = streamed(model, **asked) if is_stream else model.generate(ASK, **asked)
+    assert message.content == '<code>\nx = "</code>"\n</code>\n'
+    assert server.received[0].body["stop"] == ["</code>", "Observation:"]
+
+
+def test_a_stream_is_not_ended_at_a_stop_inside_code(server: OpenAIServer) -> None:
+    chunks = [
+        delta(content='<code>\nx = """\nObservation: '),
+        delta(content='3\n"""\n</code>'),
+        delta("stop"),
+    ]
+    message = streamed(model_at(server, Turn(chunks=chunks)), stop=("</code>", "Observation:"))
+    assert message.content == '<code>\nx = """\nObservation: 3\n"""\n</code>'
+
+
 def test_closing_the_iterator_hangs_up(server: OpenAIServer) -> None:
     server.broken_pipe.clear()
     model = model_at(
@@ -878,6 +903,56 @@ def test_a_refused_option_of_the_persons_own_is_told(server: OpenAIServer) -> No
     assert len(server.received) == 2
 
 
+FORMAT = {
+    "type": "json_schema",
+    "json_schema": {"name": "step", "schema": {"type": "object", "properties": {"code": {"type": "string"}}}},
+}
+
+
+def test_a_response_format_goes_to_the_provider_as_it_is(server: OpenAIServer) -> None:
+    model = model_at(server, REFUSED)
+    streamed(model, response_format=FORMAT)
+    assert server.received[0].body["response_format"] == FORMAT
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.",
+        "Unsupported: structured outputs",
+        "Unrecognized request argument supplied: response_format",
+    ],
+)
+def test_a_response_format_that_is_refused_is_left_out_and_remembered(
+    server: OpenAIServer, refusal: str
+) -> None:
+    model = model_at(server, fault(400, refusal), REFUSED, model_id="openai/gpt-4.1")
+    assert model.capabilities.response_format
+    assert streamed(model, response_format=FORMAT).content == "Yes"
+    assert streamed(model, response_format=FORMAT).content == "Yes"
+    assert ["response_format" in received.body for received in server.received] == [True, False, False]
+    assert not model.capabilities.response_format
+
+
+def test_a_response_format_of_the_persons_own_that_is_refused_is_told(server: OpenAIServer) -> None:
+    refusal = fault(400, "Invalid parameter: 'response_format' is not supported with this model.")
+    model = model_at(server, refusal, response_format=FORMAT)
+    assert failure_of(model).message == snapshot(
+        "openai/tiny refused the request (400). Look at the model options and the tools' schemas. It says: Invalid parameter: 'response_format' is not supported with this model."
+    )
+    assert len(server.received) == 2
+
+
+def test_a_fault_inside_a_response_format_is_no_refusal_of_it(server: OpenAIServer) -> None:
+    fault_inside = (
+        "Invalid schema for response_format 'step': 'additionalProperties' is required to be false."
+    )
+    model = model_at(server, fault(400, fault_inside))
+    with pytest.raises(Exception, match="Invalid schema"):
+        streamed(model, response_format=FORMAT)
+    assert len(server.received) == 1
+
+
 def test_a_parameter_that_litellm_knows_to_be_refused_is_left_out(server: OpenAIServer) -> None:
     model = model_at(server, REFUSED, model_id="openai/gpt-5")
     assert streamed(model, stop=("Observation:",)).content == "Yes"
@@ -906,6 +981,15 @@ def test_a_known_model_says_what_it_can() -> None:
 def test_an_unknown_model_is_taken_to_call_tools() -> None:
     model = LiteLLMModel("openai/tiny")
     assert (model.capabilities.tools, model.capabilities.images, model.context_window) == (True, False, None)
+
+
+def test_a_response_format_is_taken_by_models_that_are_known_to() -> None:
+    ids = ("openai/gpt-4.1", "openai/gpt-4", "openai/tiny")
+    assert [LiteLLMModel(one).capabilities.response_format for one in ids] == [True, False, False]
+
+
+def test_any_model_is_taken_to_write_code() -> None:
+    assert LiteLLMModel("openai/tiny").capabilities.code
 
 
 def test_the_key_is_not_in_its_repr() -> None:

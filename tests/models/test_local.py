@@ -76,6 +76,10 @@ def model() -> LocalModel:
     return LocalModel()
 
 
+def test_model_is_too_small_to_write_code():
+    assert not LocalModel.capabilities.code
+
+
 # -- asking ------------------------------------------------------------------------------------
 
 

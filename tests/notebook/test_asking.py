@@ -6,7 +6,7 @@ import pytest
 from cells import call, final
 from inline_snapshot import snapshot
 
-from agent_magic import ScriptedModel, ToolCallingAgent
+from agent_magic import CodeAgent, ScriptedModel, ToolCallingAgent
 from agent_magic.core.events import Waiting
 from agent_magic.notebook.asking import ask_by_input, unattended_rule
 
@@ -300,3 +300,95 @@ def test_prompt_takes_arguments_as_json_writes_them():
     typist = Typist("e", json.dumps({"city": "日本 {x}"}))
     _, observations = asked(typist, ScriptedModel.calls(OSLO))
     assert observations[0].endswith("6.0")
+
+
+# -- code at a prompt ------------------------------------------------------------------------------
+
+
+def asked_of_code(typist, *replies, approve="code"):
+    """A run of code whose questions are answered at a prompt; its result and the observations."""
+    blocks = [f"So be it.\n<code>\n{reply}\n</code>" for reply in replies]
+    agent = CodeAgent([mean_price], ScriptedModel(blocks), approve=approve)
+
+    def listen(event):
+        if isinstance(event, Waiting) and event.question:
+            ask_by_input(agent, event.question, typist.read)
+
+    with agent.approvals.attended():
+        for event in agent.stream("go", listen=listen):
+            listen(event)
+    return agent.result, [step.observations for step in agent.result.actions]
+
+
+def test_code_is_answered_at_a_prompt(capsys):
+    typist = Typist("y", "n", "too dear", "y")
+    result, observations = asked_of_code(
+        typist, "n = mean_price('Oslo')\nn", "final_answer(mean_price('Bergen'))", "final_answer(n)"
+    )
+    assert result.value == 4.0
+    assert typist.prompts == snapshot(
+        [
+            "Run this code? [y]es, [n]o, [e]dit: ",
+            "Run this code? [y]es, [n]o, [e]dit: ",
+            "Why, for the model to read: ",
+            "Run this code? [y]es, [n]o, [e]dit: ",
+        ]
+    )
+    assert observations == snapshot(
+        [
+            "Value of the last line: 4.0",
+            "The person refused this code: too dear. It was not run. Do not write it again: do it another way, or give the final answer with what is known.",
+            "The answer was given: 4.0",
+        ]
+    )
+    assert capsys.readouterr().out == snapshot("""\
+n = mean_price('Oslo')
+n
+final_answer(mean_price('Bergen'))
+final_answer(n)
+""")
+
+
+def test_code_is_edited_at_a_prompt():
+    typist = Typist("e", ".", "e", "for n in range(3):", "    total = n", "", "final_answer(total)", ".")
+    result, _ = asked_of_code(typist, "final_answer(1)")
+    assert result.value == 2
+    assert typist.prompts == snapshot(
+        [
+            "Run this code? [y]es, [n]o, [e]dit: ",
+            "The code, line by line; a line with . alone ends it (nothing before it: back):\n",
+            "Run this code? [y]es, [n]o, [e]dit: ",
+            "The code, line by line; a line with . alone ends it (nothing before it: back):\n",
+            "",
+            "",
+            "",
+            "",
+        ]
+    )
+
+
+def test_calls_of_code_are_answered_at_a_prompt():
+    typist = Typist("y", "e", '{"city": "Rome"}', "n", "too dear")
+    result, _ = asked_of_code(
+        typist,
+        "found = [mean_price('Oslo'), mean_price('Bergen')]\nprint(found)\nmean_price('Narvik')",
+        "final_answer(found)",
+        approve="tools",
+    )
+    assert result.value == [4.0, 4.0]
+    assert typist.prompts == snapshot(
+        [
+            "Call mean_price(city='Oslo')? [y]es, [n]o, [e]dit: ",
+            "Call mean_price(city='Bergen')? [y]es, [n]o, [e]dit: ",
+            "Arguments as JSON, all of them (empty: back): ",
+            "Call mean_price(city='Narvik')? [y]es, [n]o, [e]dit: ",
+            "Why, for the model to read: ",
+        ]
+    )
+
+
+def test_prompt_shows_no_secret_of_code(capsys, monkeypatch):
+    monkeypatch.setenv("MY_API_KEY", "correct-horse-battery")
+    typist = Typist("y")
+    asked_of_code(typist, "final_answer(len('correct-horse-battery'))")
+    assert "correct-horse" not in repr(typist.prompts) + capsys.readouterr().out

@@ -29,14 +29,14 @@ def test_command_and_its_arguments(line, command):
 
 def test_unknown_command_is_told_with_the_nearest():
     assert error_of("lst") == snapshot("""\
-%agent: unknown command 'lst'. Nearest: list. Commands: list, tools, preview, steps, blame, resume, retry, reset, models, help.
+%agent: unknown command 'lst'. Nearest: list. Commands: list, tools, preview, steps, undo, blame, resume, retry, reset, models, help.
 To give an agent a task, write %%agent NAME (two %) with the task on the lines below.\
 """)
 
 
 def test_task_on_a_command_line_is_told_where_to_go():
     assert error_of("analyst how much?") == snapshot("""\
-%agent: unknown command 'analyst'. Commands: list, tools, preview, steps, blame, resume, retry, reset, models, help.
+%agent: unknown command 'analyst'. Commands: list, tools, preview, steps, undo, blame, resume, retry, reset, models, help.
 To give an agent a task, write %%agent NAME (two %) with the task on the lines below.\
 """)
 
@@ -63,6 +63,10 @@ def test_command_with_too_many_words_is_told():
             Command(name="preview", agent="bot", step=2, kind="act", summary_mode="all"),
         ),
         ("preview --summary-mode=off", Command(name="preview", summary_mode="off")),
+        ("undo", Command(name="undo")),
+        ("undo @bot", Command(name="undo", agent="bot")),
+        ("undo bot --step 2", Command(name="undo", agent="bot", step=2)),
+        ("undo --step=3", Command(name="undo", step=3)),
         ("blame df", Command(name="blame", variable="df")),
         ("blame @df bot", Command(name="blame", variable="df", agent="bot")),
         ("retry bot", Command(name="retry", agent="bot")),
@@ -112,5 +116,19 @@ def test_words_that_a_command_does_not_take_are_told():
             "retry bot now": "%agent retry: 'now' is one word too many. Write %agent retry [NAME].",
             "steps --all": "%agent steps: unknown option '--all'. Write %agent steps [NAME].",
             "list 3": "%agent list: '3' is one word too many. Write %agent list.",
+        }
+    )
+
+
+def test_step_that_cannot_be_undone_is_told():
+    lines = ["undo 2", "undo bot 2", "undo --step", "undo --step 0", "undo --step two", "undo --all"]
+    assert {line: error_of(line) for line in lines} == snapshot(
+        {
+            "undo 2": "%agent undo: '2' is no agent. If it is a step, write --step 2.",
+            "undo bot 2": "%agent undo: '2' is one word too many. Write %agent undo [NAME] [--step N].",
+            "undo --step": "%agent undo --step: its value is missing. Write --step N.",
+            "undo --step 0": "%agent undo: '0' is no step. Steps are counted from 1; write %agent undo [NAME] [--step N].",
+            "undo --step two": "%agent undo: 'two' is no step. Steps are counted from 1; write %agent undo [NAME] [--step N].",
+            "undo --all": "%agent undo: unknown option '--all'. Write %agent undo [NAME] [--step N].",
         }
     )

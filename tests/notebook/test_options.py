@@ -66,6 +66,7 @@ def test_options_are_exactly_these():
             "--state",
             "--model",
             "--model-args",
+            "--mode",
             "--max-steps",
             "--max-tool-threads",
             "--plan",
@@ -73,6 +74,10 @@ def test_options_are_exactly_these():
             "--check",
             "--answer-type",
             "--approve",
+            "--writes",
+            "--protect",
+            "--imports",
+            "--step-timeout",
             "--max-time",
             "--max-cost",
             "--max-total-tokens",
@@ -433,5 +438,76 @@ def test_setting_that_cannot_be_is_told():
             "--resume --define": "%%agent: --resume goes on with the agent's last run, and --define runs nothing. Leave out one of them.",
             "resume": "%%agent: 'resume' is a command of %agent, so no agent can have this name. Choose another; for the command write %agent resume (one %).",
             "--resum": "%%agent: unknown option '--resum'. Nearest: --resume. %agent help lists all.",
+        }
+    )
+
+
+# -- code ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "field", "value"),
+    [
+        ("--mode code", "mode", "code"),
+        ("--mode=tools", "mode", "tools"),
+        ("--imports sklearn", "imports", ("sklearn",)),
+        ("--imports a,b c", "imports", ("a", "b", "c")),
+        ("--imports a --imports scipy.stats", "imports", ("a", "scipy.stats")),
+        ("--imports *", "imports", ("*",)),
+        ("--imports none", "imports", "off"),
+        ("--imports a --imports none", "imports", "off"),
+        ("--step-timeout 2.5", "step_timeout_s", 2.5),
+        ("--step-timeout none", "step_timeout_s", "off"),
+        ("--writes new", "writes", "new"),
+        ("--writes all", "writes", "all"),
+        ("--writes none", "writes", "none"),
+        ("--protect df", "protect", ("df",)),
+        ("--protect @df, rows", "protect", ("df", "rows")),
+        ("--protect none", "protect", "off"),
+        ("--approve code", "approve", "code"),
+    ],
+)
+def test_line_says_how_code_is_run(line, field, value):
+    assert parse_line(f"bot {line}") == AgentOptions(name="bot", **{field: value})
+
+
+def test_list_of_modules_ends_at_the_next_option():
+    options = parse_line("bot --imports a, b.c --step-timeout 5")
+    assert (options.imports, options.step_timeout_s) == (("a", "b.c"), 5.0)
+
+
+def test_setting_of_code_that_cannot_be_is_told():
+    lines = [
+        "--mode cod",
+        "--mode",
+        "--imports",
+        "--imports ,",
+        "--imports import a",
+        "--imports sk-learn",
+        "--imports a.",
+        "--step-timeout 0",
+        "--step-timeout 30s",
+        "--writes nwe",
+        "--writes off",
+        "--protect",
+        "--protect df.price",
+        "--approve effects",
+    ]
+    assert {line: error_of(f"bot {line}") for line in lines} == snapshot(
+        {
+            "--mode cod": "%%agent --mode: 'cod' is not allowed: tools or code. Nearest: code.",
+            "--mode": "%%agent --mode: its value is missing. Write --mode tools|code.",
+            "--imports": "%%agent --imports: its value is missing. Write --imports MODULE…|none.",
+            "--imports ,": "%%agent --imports: no module is given. Write the names after it, or none.",
+            "--imports import a": "%%agent --imports: 'import' is not a module. Write names as after `import`, such as --imports sklearn,scipy.stats, or * for all.",
+            "--imports sk-learn": "%%agent --imports: 'sk-learn' is not a module. Write names as after `import`, such as --imports sklearn,scipy.stats, or * for all.",
+            "--imports a.": "%%agent --imports: 'a.' is not a module. Write names as after `import`, such as --imports sklearn,scipy.stats, or * for all.",
+            "--step-timeout 0": "%%agent --step-timeout: '0' is not allowed: a number of seconds over 0, or none.",
+            "--step-timeout 30s": "%%agent --step-timeout: '30s' is not allowed: a number of seconds over 0, or none.",
+            "--writes nwe": "%%agent --writes: 'nwe' is not allowed: new, all or none. Nearest: new.",
+            "--writes off": "%%agent --writes: 'off' is not allowed: new, all or none.",
+            "--protect": "%%agent --protect: its value is missing. Write --protect NAME…|none.",
+            "--protect df.price": "%%agent --protect: 'df.price' is a part of something, not a name. Give df: what is in it is protected with it.",
+            "--approve effects": "%%agent --approve: 'effects' is not allowed: never, code, tools or all.",
         }
     )

@@ -88,3 +88,17 @@ def test_laid_on_names_only_what_was_laid_on() -> None:
             "edited_at": "2027-01-15T08:00:00.000+00:00",
         }
     )
+
+
+def test_decision_about_code_names_it_so() -> None:
+    item = call_item("q", ToolCall(id="c", name="python", arguments={"code": "look()"}))
+    decisions = [
+        Decision(item=item, verdict="approved"),
+        Decision(item=item, verdict="edited", arguments={"code": "see()"}),
+        Decision(item=item, verdict="rejected", reason="no"),
+    ]
+    assert [to_note(ApprovalGiven(step_number=1, decision=one))["text"] for one in decisions] == [
+        "the code was approved by the person",
+        "the code was changed by the person",
+        "the code was refused by the person: no",
+    ]

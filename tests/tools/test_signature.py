@@ -27,6 +27,8 @@ from agent_magic.core.errors import ToolDefinitionError
 from agent_magic.core.messages import ToolExample
 from agent_magic.tools.callable_tool import tool_from
 from agent_magic.tools.decorator import tool
+from agent_magic.tools.parameter import Returns
+from agent_magic.tools.signature import read_signature
 from agent_magic.tools.tool import Tool
 
 
@@ -831,3 +833,49 @@ a - not indented
 Returns:\
 """)
     assert list(properties_of(odd)) == ["a"]
+
+
+@pytest.mark.parametrize(
+    "doc",
+    [
+        "Mean.\n\nReturns:\n    The mean,\n    in EUR.",
+        "Mean.\n\nReturns\n-------\nfloat\n    The mean, in EUR.",
+        "Mean.\n\n:returns: The mean, in EUR.",
+    ],
+)
+def test_signature_knows_what_is_returned(doc: str):
+    def mean(city: str) -> float:
+        return 1.0
+
+    mean.__doc__ = doc
+    returns = read_signature(mean, "mean").returns
+    assert (returns.hint, returns.description) == (float, "The mean, in EUR.")
+
+
+def test_signature_without_a_result_has_none():
+    def go(city: str): ...
+
+    async def wait(city: str) -> Missing: ...  # noqa: F821 - it names nothing
+
+    assert read_signature(go, "go").returns == Returns()
+    assert read_signature(wait, "wait").returns == Returns(hint="Missing")
+
+
+def test_signature_keeps_parameters_with_stars_apart():
+    def join(first: str, *parts: int, sep: str = "-", **options: float) -> str:
+        """Join.
+
+        Args:
+            parts: more of it
+        """
+        return first
+
+    signature = read_signature(join, "join")
+    assert [(one.name, one.is_keyword_only) for one in signature.parameters] == [
+        ("first", False),
+        ("sep", True),
+    ]
+    assert {star: (one.name, one.hint, one.description) for star, one in signature.stars.items()} == {
+        "*": ("parts", int, "more of it"),
+        "**": ("options", float, ""),
+    }

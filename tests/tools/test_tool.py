@@ -152,7 +152,7 @@ def test_class_form_checks_and_converts_when_python_calls_it():
     with pytest.raises(ToolCallError) as caught:
         When()(5)
     assert caught.value.message == snapshot(
-        'when: argument \'day\' is 5; expected text. Call when with {"day": <string>, "rest": <any, optional>}.'
+        "when: argument 'day' is 5; expected str. Call when(day=<str>, rest=<Any, optional>)."
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from agent_magic.core.approval import EDITED
 from agent_magic.core.changes import NameChange
 from agent_magic.core.events import RunStarted, StepEnded, StepStarted, TextDelta, ToolCallStarted
 from agent_magic.core.messages import ImagePart, TokenUsage, ToolCall, ToolExample, ToolSchema
@@ -324,6 +325,7 @@ def run_full_of(text: str) -> RunResult:
             fault=Fault(kind=text, message=text),
             changes=(NameChange(name=text, kind="rebound", before=text, after=text, detail=text),),
         ),
+        _code_full_of(text),
         plan(
             2,
             text,
@@ -351,6 +353,19 @@ def run_full_of(text: str) -> RunResult:
         ),
         resumed_from=text,
     )
+
+
+def _code_full_of(text: str) -> ActionStep:
+    """A step of an agent that writes code, whose code made calls and was edited."""
+    inner = (
+        call(text, {text: text}, text, observation=text, output=[text], notes=(text,), printed=text),
+        call(text, text, "inner_2", fault=Fault(kind=text, message=text)),
+        *(call(text, {}, f"inner_{n}", output=Table(), bound_to=text) for n in range(60)),
+    )
+    edited = f"{EDITED} this code:\n{text}"
+    code = call("python", {"code": text}, "code_1", observation=text, notes=(text, edited), calls=inner)
+    failed = call("python", {"code": text}, "code_2", fault=Fault(kind=text, message=text), output=text)
+    return action(1, code, failed, is_code=True)
 
 
 def record_full_of(text: str) -> RunRecord:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 from inline_snapshot import snapshot
+from view.code_samples import moments_full_of
 from view.markup import ATTACKS, ATTRIBUTES, ELEMENTS, Page, styles
 from view.samples import action, call, plan, planned_record, record_full_of, run, running_draft, small_run
 
@@ -11,7 +12,7 @@ from agent_magic.core.steps import Fault
 from agent_magic.core.text import to_display
 from agent_magic.record.run import to_record
 from agent_magic.view.bundle import to_bundle, to_live_bundle
-from agent_magic.view.elements import GREEN
+from agent_magic.view.elements import CODE_COLOURS, GREEN
 from agent_magic.view.html import to_html
 from agent_magic.view.words import Detail
 
@@ -76,7 +77,7 @@ def test_html_makes_no_element_nor_attribute_of_a_text(attack: str, *, is_brief:
     assert set(attacked.elements) <= ELEMENTS
     assert {name for name, _ in attacked.attributes} <= ATTRIBUTES
     assert attacked.others == []
-    assert styles(attacked) <= styles(harmless)
+    assert styles(attacked) <= styles(harmless) | {f"color:{colour}" for colour in CODE_COLOURS.values()}
     assert not any(sign in style for style in styles(attacked) for sign in ("url", "expression", "@", "<"))
 
 
@@ -84,6 +85,17 @@ def test_html_makes_no_element_nor_attribute_of_a_text(attack: str, *, is_brief:
 def test_html_shows_a_text_as_it_is(attack: str) -> None:
     page = Page(html_of(task=attack, value=attack))
     assert page.text.count(to_display(attack)) >= 2
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_live_html_makes_no_element_of_code(attack: str) -> None:
+    pages = [Page(to_live_bundle(record)["text/html"]) for record in moments_full_of(attack)]
+    assert len(pages) == 4
+    for page in pages:
+        assert page.is_balanced
+        assert set(page.elements) <= ELEMENTS
+        assert {name for name, _ in page.attributes} <= ATTRIBUTES
+        assert page.others == []
 
 
 @pytest.mark.parametrize("attack", ATTACKS)

@@ -4,8 +4,9 @@ import re
 
 import pytest
 from inline_snapshot import snapshot
+from view.code_samples import code_call, code_run, code_step
 from view.markup import ATTACKS
-from view.samples import planned_record, record_full_of, small_run
+from view.samples import planned_record, record_full_of, run, small_run
 
 from agent_magic.record.run import to_record
 from agent_magic.view.markdown import fence, span, to_markdown
@@ -267,9 +268,15 @@ Biscoe, I think.
 """)
 
 
+LENGTHS = re.compile(r"\((?:as edited|\d+ lines?|\d+ calls?)(?:, (?:\d+ lines?|\d+ calls?))*\)")
+"""How long code is, which differs from text to text."""
+
+
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_markdown_keeps_every_text_in_code(attack: str) -> None:
-    attacked, harmless = (outside_of_code(to_markdown(record_full_of(text))) for text in (attack, "text"))
+    attacked, harmless = (
+        LENGTHS.sub("", outside_of_code(to_markdown(record_full_of(text)))) for text in (attack, "text")
+    )
     assert attacked.split() == harmless.split()
 
 
@@ -289,3 +296,146 @@ def test_span_holds_the_text_whole(text: str, markdown: str) -> None:
 
 def test_fence_is_longer_than_any_in_the_text() -> None:
     assert fence("````\n```") == "`````text\n````\n```\n`````"
+
+
+def test_markdown_of_a_run_of_code() -> None:
+    assert to_markdown(to_record(code_run())) == snapshot("""\
+**Agent** `analyst` · **answered** · `openai/gpt-5`
+
+`4 steps of 20 · 1,506 tokens in (1,024 cached), 120 out · $0.0032 · 4.2 s`
+
+**Task**
+
+```text
+Which of <b>Oslo</b> and Bergen has the higher mean price?
+```
+
+**Step 1** `for city in ["Oslo", "Bergen"]: …` (9 lines, 2 calls) → `'Oslo'` · `801 tokens in, 90 out · 1.2 s`
+
+*Reasoning*
+
+```text
+Two calls are enough.
+```
+
+*Thought*
+
+```text
+I look at both cities at once, and draw them.
+```
+
+*Code*
+
+```python
+# Both cities, side by side
+import pandas as pd
+
+prices = {}
+for city in ["Oslo", "Bergen"]:
+    prices[city] = mean_price(city=city, listings=df)  # </code> is no end here
+    print(f"{city}: {prices[city]:,.1f}")
+pd.Series(prices).plot.bar()
+max(prices, key=prices.get)
+```
+
+*Calls*
+
+- `mean_price(city="Oslo", listings=<Table, 3 rows × 2 columns>)` → `4321.5`
+- `mean_price(city="Bergen", listings=<Table, 3 rows × 2 columns>)` → `3900.0`
+
+*Observation*
+
+```text
+Oslo: 4,321.5
+Bergen: 3,900.0
+(1 picture is shown.)
+Value of the last line: 'Oslo'
+```
+
+- `image 32 × 24`
+
+*Namespace*
+
+```text
+added prices: dict, 2 items
+```
+
+**Step 2** `top = prices["Oslo" + "!"] …` (2 lines, 1 call) ✗ `CodeExecutionError` · `802 tokens in, 90 out · 1.2 s`
+
+*Thought*
+
+```text
+Now the answer.
+```
+
+*Code*
+
+```python
+top = prices["Oslo" + "!"]
+final_answer(top)
+```
+
+*Calls*
+
+- `mean_price(city="Atlantis")` ✗ `ToolError: No city 'Atlantis'.`
+
+*Observation*
+
+```text
+looking
+```
+
+**Error** `CodeExecutionError`
+
+```text
+KeyError: 'Oslo!'
+  line 1: top = prices["Oslo" + "!"]
+Use a key that is there: Oslo, Bergen.
+```
+
+**Step 3** `✗ ParsingError` · `0.5 s`
+
+*Thought*
+
+```text
+Oslo, I would say.
+```
+
+**Error** `ParsingError`
+
+```text
+No code could be read in the reply. Write it between tags.
+```
+
+**Step 4** `final_answer("Oslo")` (as edited) → `'Oslo'` · `804 tokens in, 90 out · 1.2 s`
+
+*Code, as it was changed*
+
+```python
+final_answer("Oslo")
+```
+
+*As the model wrote it*
+
+```python
+final_answer(f"Oslo, by {prices['Oslo'] - prices['Bergen']:,.0f}")
+```
+
+*Observation*
+
+```text
+The answer was given: 'Oslo'
+```
+
+**Answer**
+
+```text
+Oslo
+```
+""")
+
+
+def test_fence_of_code_is_longer_than_any_in_it() -> None:
+    code = "text = '''\n```python\n# no end\n````\n'''"
+    text = to_markdown(to_record(run(code_step(1, code_call(code)), mode="code")))
+    assert f"`````python\n{code}\n`````" in text

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from inline_snapshot import snapshot
+from view.code_samples import code_run
 from view.markup import ATTACKS
 from view.samples import action, plan, planned_record, record_full_of, run, small_run
 
@@ -154,4 +155,70 @@ analyst · answered · openai/gpt-5
 
 Answer
     The penguins of Biscoe are the heaviest: 4,716 g on average, about 1 kg more than those of Dream (3,713 g) and Torgersen (3,706 g).\
+""")
+
+
+def test_text_of_a_run_of_code() -> None:
+    assert to_text(to_record(code_run())) == snapshot("""\
+analyst · answered · openai/gpt-5
+4 steps of 20 · 1,506 tokens in (1,024 cached), 120 out · $0.0032 · 4.2 s
+
+Task
+    Which of <b>Oslo</b> and Bergen has the higher mean price?
+
+ 1  for city in ["Oslo", "Bergen"]: … (9 lines, 2 calls) → 'Oslo'  [801 tokens in, 90 out · 1.2 s]
+    reasoning
+        Two calls are enough.
+    thought
+        I look at both cities at once, and draw them.
+    code
+        # Both cities, side by side
+        import pandas as pd
+    \n\
+        prices = {}
+        for city in ["Oslo", "Bergen"]:
+            prices[city] = mean_price(city=city, listings=df)  # </code> is no end here
+            print(f"{city}: {prices[city]:,.1f}")
+        pd.Series(prices).plot.bar()
+        max(prices, key=prices.get)
+    calls
+        mean_price(city="Oslo", listings=<Table, 3 rows × 2 columns>) → 4321.5  [12 ms]
+        mean_price(city="Bergen", listings=<Table, 3 rows × 2 columns>) → 3900.0  [13 ms]
+    observation
+        Oslo: 4,321.5
+        Bergen: 3,900.0
+        (1 picture is shown.)
+        Value of the last line: 'Oslo'
+    image 32 × 24
+    namespace
+        added prices: dict, 2 items
+ 2  top = prices["Oslo" + "!"] … (2 lines, 1 call) ✗ CodeExecutionError  [802 tokens in, 90 out · 1.2 s]
+    thought
+        Now the answer.
+    code
+        top = prices["Oslo" + "!"]
+        final_answer(top)
+    calls
+        mean_price(city="Atlantis") ✗ ToolError: No city 'Atlantis'.
+    observation
+        looking
+    error CodeExecutionError
+        KeyError: 'Oslo!'
+          line 1: top = prices["Oslo" + "!"]
+        Use a key that is there: Oslo, Bergen.
+ 3  ✗ ParsingError  [0.5 s]
+    thought
+        Oslo, I would say.
+    error ParsingError
+        No code could be read in the reply. Write it between tags.
+ 4  final_answer("Oslo") (as edited) → 'Oslo'  [804 tokens in, 90 out · 1.2 s]
+    code, as it was changed
+        final_answer("Oslo")
+    as the model wrote it
+        final_answer(f"Oslo, by {prices['Oslo'] - prices['Bergen']:,.0f}")
+    observation
+        The answer was given: 'Oslo'
+
+Answer
+    Oslo\
 """)

@@ -168,6 +168,7 @@ options: temperature 0
 To be sent for an action, step 2 · summary view · openai/gpt-5
 3 messages · ≈ 900 tokens · 11% of a window of 8,000
 2 as in the call before, 1 new
+no schemas of tools: those it may use stand in the messages
 options: temperature 0
 
  1  user  [≈ 300]

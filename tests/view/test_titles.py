@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 from inline_snapshot import snapshot
+from view.code_samples import EDITED_3, code_call, code_run, code_step
 from view.samples import FIRST_PLAN, action, call, plan, planned_run, run, small_run
 
 from agent_magic.core.steps import Fault, PlanDiff
@@ -78,3 +79,81 @@ def test_title_is_one_short_line_when_arguments_are_long() -> None:
     assert str(titles.step_titles(step)[0]) == snapshot(
         'look(a="xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…, b="two\\nlines", c=[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, …) → yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy…'
     )
+
+
+# -- code ----------------------------------------------------------------------------------------
+
+
+def code_title(code: str, **fields: object) -> str:
+    step = to_record(run(code_step(1, code_call(code, **fields)), mode="code"))["steps"][0]
+    (title,) = titles.titles(step)
+    return str(title)
+
+
+def test_titles_of_a_run_of_code() -> None:
+    steps = to_record(code_run())["steps"]
+    assert [[str(title) for title in titles.titles(step)] for step in steps] == snapshot(
+        [
+            ['for city in ["Oslo", "Bergen"]: … (9 lines, 2 calls) → \'Oslo\''],
+            ['top = prices["Oslo" + "!"] … (2 lines, 1 call) ✗ CodeExecutionError: KeyError: \'Oslo!\''],
+            ["✗ ParsingError: No code could be read in the reply. Write it between tags."],
+            ["final_answer(\"Oslo\") (as edited) → 'Oslo'"],
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        ("1 + 1", "1 + 1"),
+        ("import pandas as pd\n\n# load it\nframe = load('x')\nframe", "frame = load('x') …"),
+        ("from a import b\nrows = []\nn, m = 0\nfor x in y:\n    pass", "for x in y: …"),
+        ("import pandas as pd", "import pandas as pd"),
+        ("# nothing\nx = 1", "# nothing …"),
+        ("", ""),
+        ("x = '" + "y" * 200, "x = '" + "y" * 84 + "…"),
+    ],
+)
+def test_line_of_code_is_the_one_that_tells_most(code: str, line: str) -> None:
+    assert titles.code_line(code) == line
+
+
+@pytest.mark.parametrize(
+    ("fields", "title"),
+    [
+        ({"observation": "a\nb\nValue of the last line: 3", "output": 3}, "look() → 3"),
+        ({"observation": "a\nb"}, "look() → b"),
+        ({"observation": "The code ran. It printed nothing, and its last line has no value."}, "look()"),
+        ({"observation": "The answer was given: 'Oslo'"}, "look() → 'Oslo'"),
+        ({"observation": "x", "output": [1, 2]}, "look() → list, 2 items"),
+        ({"fault": Fault(kind="CodeRefused", message="No.\nDo this.")}, "look() ✗ CodeRefused: No."),
+        (
+            {"observation": "x", "calls": tuple(call("see", {}, f"i{n}") for n in range(2_000))},
+            "look() (2,000 calls) → x",
+        ),
+    ],
+)
+def test_title_of_code_tells_what_it_came_to(fields: dict[str, object], title: str) -> None:
+    assert code_title("look()", **fields) == title
+
+
+def test_title_of_code_that_was_changed_is_that_of_the_code_that_ran() -> None:
+    note = f"the person changed the arguments to this code:\n{EDITED_3}"
+    assert (
+        code_title("a = 1\nb = 2", observation="x", notes=(note,)) == 'final_answer("Oslo") (as edited) → x'
+    )
+
+
+def test_object_that_code_gave_stands_without_quotes() -> None:
+    assert titles.call_line("look", {"at": "<DataFrame, 3 rows × 2 columns>", "by": "<b>x"}) == (
+        'look(at=<DataFrame, 3 rows × 2 columns>, by="<b>x")'
+    )
+
+
+def test_calls_that_code_made_have_their_gap_after_the_first_third() -> None:
+    inner = tuple(call("look", {}, f"i{n}") for n in range(60))
+    (step,) = to_record(run(code_step(1, code_call("go()", calls=inner)), mode="code"))["steps"]
+    (code,) = step["calls"]  # type: ignore[typeddict-item] # of an action
+    rows = titles.inner_calls(code)
+    assert rows[16] == 10
+    assert [row["id"] for row in (rows[15], rows[17]) if not isinstance(row, int)] == ["i15", "i26"]

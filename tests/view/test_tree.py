@@ -4,9 +4,11 @@ import re
 
 import pytest
 from inline_snapshot import snapshot
+from view.code_samples import code_call, code_events, code_run, draft_of
 from view.markup import ATTACKS
 from view.samples import action, call, planned_record, record_full_of, run, running_draft, small_run
 
+from agent_magic.core.events import ToolCallStarted
 from agent_magic.core.steps import Fault
 from agent_magic.record.run import to_record
 from agent_magic.record.schema import NowRecord, RunRecord
@@ -167,3 +169,123 @@ def test_badges_go_before_the_title_does() -> None:
             " 1  act…",
         ]
     )
+
+
+# -- code ----------------------------------------------------------------------------------------
+
+
+def lines_of(lines: list[TreeLine], columns: int = 110) -> str:
+    return "\n".join("".join(line.fit(columns)).rstrip() for line in lines)
+
+
+def test_tree_of_a_run_of_code() -> None:
+    steps = to_record(code_run())["steps"]
+    assert "\n".join(lines_of(step_lines(step)) for step in steps) == snapshot("""\
+ 1  act     I look at both cities at once, and draw them.  [801 tokens in, 90 out · 1.2 s]
+    │ # Both cities, side by side
+    │ import pandas as pd
+    │ prices = {}
+    │ for city in ["Oslo", "Bergen"]:
+    │     prices[city] = mean_price(city=city, listings=df)  # </code> is no end here
+    │     print(f"{city}: {prices[city]:,.1f}")
+    │ pd.Series(prices).plot.bar()
+    │ max(prices, key=prices.get)
+    ├─ mean_price(city="Oslo", listings=<Table, 3 rows × 2 columns>) → 4321.5
+    ├─ mean_price(city="Bergen", listings=<Table, 3 rows × 2 columns>) → 3900.0
+    └─ → 'Oslo'
+ 2  act     Now the answer.  [1 failed · 802 tokens in, 90 out · 1.2 s]
+    │ top = prices["Oslo" + "!"]
+    │ final_answer(top)
+    ├─ mean_price(city="Atlantis") ✗ ToolError: No city 'Atlantis'.
+    └─ ✗ CodeExecutionError: KeyError: 'Oslo!'
+ 3  act     Oslo, I would say.  [error · 0.5 s]
+    └─ ✗ ParsingError: No code could be read in the reply. Write it between tags.
+ 4  answer  code, as edited  [804 tokens in, 90 out · 1.2 s]
+    │ final_answer("Oslo")
+    └─ → 'Oslo'\
+""")
+
+
+def test_tree_of_code_while_it_is_written_and_run() -> None:
+    draft = draft_of()
+    moments: list[str] = []
+    for event in code_events()[1:15]:
+        draft.add(event)
+        moments.append(lines_of(now_lines(draft.to_record(), 8)))
+    assert "\n".join(dict.fromkeys(moments)) == snapshot("""\
+ 1  act     thinking …
+    step 1 of 5
+ 1  act     thinking …
+    └─ Two calls are enough.
+    step 1 of 5
+ 1  act     thinking …
+    └─ I look at both cities at once, and draw them.
+    step 1 of 5
+ 1  act     writing code …
+    └─ import pandas a
+    step 1 of 5
+ 1  act     writing code …
+    └─ for city in ["Oslo",
+    step 1 of 5
+ 1  act     writing code …
+    └─ prices[city] = mean_price(city=city, listi
+    step 1 of 5
+ 1  act     writing code …
+    └─ prices[city] = mean_price(city=city, listings=df) # </code> is no end here
+    step 1 of 5
+ 1  act     writing code …
+    └─ print(f"{city}: {prices[city]:,.1f}")
+    step 1 of 5
+ 1  act     writing code …
+    └─ max(prices, key=prices.get)
+    step 1 of 5
+ 1  act     running code …
+    │ # Both cities, side by side
+    │ import pandas as pd
+    │ prices = {}
+    │ for city in ["Oslo", "Bergen"]:
+    │     prices[city] = mean_price(city=city, listings=df)  # </code> is no end here
+    │ … 3 more lines
+    step 1 of 5
+ 1  act     running code, calling mean_price …
+    │ # Both cities, side by side
+    │ import pandas as pd
+    │ prices = {}
+    │ for city in ["Oslo", "Bergen"]:
+    │ … 4 more lines
+    └─ mean_price(city="Oslo", listings=<Table, 3 rows × 2 columns>) → …
+    step 1 of 5
+ 1  act     running code …
+    │ # Both cities, side by side
+    │ import pandas as pd
+    │ prices = {}
+    │ for city in ["Oslo", "Bergen"]:
+    │ … 4 more lines
+    └─ mean_price(city="Oslo", listings=<Table, 3 rows × 2 columns>) → 4321.5
+    step 1 of 5
+ 1  act     running code, calling mean_price …
+    │ # Both cities, side by side
+    │ import pandas as pd
+    │ prices = {}
+    │ … 5 more lines
+    ├─ mean_price(city="Oslo", listings=<Table, 3 rows × 2 columns>) → 4321.5
+    └─ mean_price(city="Bergen", listings=<Table, 3 rows × 2 columns>) → …
+    step 1 of 5\
+""")
+
+
+@pytest.mark.parametrize("max_lines", range(1, 12))
+def test_tree_of_code_that_runs_is_no_longer_than_it_may_be(max_lines: int) -> None:
+    code = code_call("\n".join(f"look({n})" for n in range(50)))
+    inner = [call("look", {"n": n}, f"i{n}") for n in range(30)]
+    draft = draft_of(
+        ToolCallStarted(step_number=1, call=code.call),
+        *(ToolCallStarted(step_number=1, call=one.call, inside="code_1") for one in inner),
+    )
+    assert len(now_lines(draft.to_record(), max_lines)) <= max_lines
+
+
+def test_line_of_code_keeps_its_spaces_and_nothing_else_does() -> None:
+    code, prose = (TreeLine(title="    a  = 1\tx", is_code=is_code) for is_code in (True, False))
+    assert code.fit(40)[1] == "    a  = 1  x"
+    assert prose.fit(40)[1] == "a = 1 x"

@@ -179,3 +179,40 @@ def test_checks_in_words() -> None:
         ("Check refused: b: Too long.", True),
         ("Check refused: d: no reason given", True),
     ]
+
+
+@pytest.mark.parametrize(
+    ("now", "words_of_it"),
+    [
+        ({"doing": "thinking", "code": "look()"}, "writing code"),
+        (
+            {"doing": "calling", "calls": [{"id": "c", "name": "python", "code": "x"}], "running": ["c"]},
+            "running code",
+        ),
+        (
+            {
+                "doing": "calling",
+                "calls": [
+                    {
+                        "id": "c",
+                        "name": "python",
+                        "code": "x",
+                        "calls": [
+                            {"id": "i", "name": "look"},
+                            {"id": "j", "name": "look"},
+                            {"id": "k", "name": "see"},
+                        ],
+                    }
+                ],
+                "running": ["c", "i", "j"],
+            },
+            "running code, calling look",
+        ),
+        (
+            {"doing": "asking", "asked": {"id": "q", "items": [{"name": "python", "code": "x"}]}},
+            "waiting for your approval of the code",
+        ),
+    ],
+)
+def test_words_of_what_code_does_now(now: dict[str, object], words_of_it: str) -> None:
+    assert words.now_words({"step_number": 1, **now}) == words_of_it  # type: ignore[typeddict-item] # as little as it takes

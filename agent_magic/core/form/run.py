@@ -25,11 +25,12 @@ from agent_magic.core.form.step import need_timing, read_fault, write_fault, wri
 from agent_magic.core.form.tables import Json, Table
 from agent_magic.core.form.value import UnreadableError, ValueReader, ValueWriter, write_text
 from agent_magic.core.messages import TokenUsage
-from agent_magic.core.result import CheckResult, RunResult, RunStatus, Verified
+from agent_magic.core.result import AgentMode, CheckResult, RunResult, RunStatus, Verified
 from agent_magic.core.steps import FinalAnswerStep, RunStep
 from agent_magic.core.values import Value
 
 _STATUSES: dict[Value, RunStatus] = {status: status for status in get_args(RunStatus)}
+_MODES: dict[Value, AgentMode] = {mode: mode for mode in get_args(AgentMode)}
 _VERIFIED: dict[Value, Verified] = {verified: verified for verified in get_args(Verified)}
 
 
@@ -58,6 +59,8 @@ def write_run(result: RunResult, steps: Table[RunStep], values: ValueWriter) -> 
         form["checks"] = [_write_check(check) for check in result.checks]
     if result.resumed_from is not None:
         form["resumed_from"] = write_text(result.resumed_from)
+    if result.mode != "tools":
+        form["mode"] = result.mode
     return form
 
 
@@ -90,6 +93,7 @@ def read_run(form: Value, find_step: Callable[[int], RunStep | None], reader: Va
         verified=read_choice(form, "verified", _VERIFIED) if "verified" in form else "unchecked",
         checks=read_each(form, "checks", _read_check),
         resumed_from=read_name(form, "resumed_from"),
+        mode=read_choice(form, "mode", _MODES) if "mode" in form else "tools",
     )
 
 

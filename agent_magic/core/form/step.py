@@ -6,6 +6,7 @@ was sent.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import get_args
 
@@ -89,6 +90,8 @@ def _write_task(step: TaskStep, writer: ValueWriter) -> Form:
         form["resumes"] = write_text(step.resumes)
     if step.is_ours:
         form["is_ours"] = True
+    if step.undone:
+        form["undone"] = [write_text(line) for line in step.undone]
     return form
 
 
@@ -102,6 +105,7 @@ def _read_task(form: Form, reader: ValueReader) -> TaskStep:
         n_others_left_out=read_count(form, "n_others_left_out", 0),
         resumes=read_name(form, "resumes"),
         is_ours=read_flag(form, "is_ours"),
+        undone=read_each(form, "undone", read_line),
     )
 
 
@@ -193,7 +197,14 @@ def _write_action(step: ActionStep, writer: ValueWriter) -> Form:
     if step.calls_start is not None:
         form["calls_start"] = step.calls_start
     if step.tool_results:
-        form["tool_results"] = [write_result(result, writer) for result in step.tool_results]
+        results = step.tool_results
+        if (
+            step.is_code and step.is_final_answer
+        ):  # the answer stands in the step after this one, and may be large
+            results = tuple(dataclasses.replace(result, output=None) for result in results)
+        form["tool_results"] = [write_result(result, writer) for result in results]
+    if step.is_code:
+        form["is_code"] = True
     _write_fault_and_usage(form, step, writer)
     if step.is_final_answer:
         form["is_final_answer"] = True
@@ -213,6 +224,7 @@ def _read_action(form: Form, reader: ValueReader) -> ActionStep:
         reasoning=read_text(form, "reasoning"),
         calls_start=read_count(form, "calls_start") if "calls_start" in form else None,
         tool_results=read_each(form, "tool_results", lambda result: read_result(result, reader)),
+        is_code=read_flag(form, "is_code"),
         fault=read_part(form, "fault", read_fault),
         token_usage=read_part(form, "token_usage", read_usage),
         is_final_answer=read_flag(form, "is_final_answer"),
@@ -240,6 +252,10 @@ def write_result(result: ToolResult, writer: ValueWriter) -> Form:
         form["printed"] = write_text(result.printed)
     if result.timing is not None:
         form["timing"] = write_timing(result.timing, writer)
+    if result.calls:
+        form["calls"] = [write_result(call, writer) for call in result.calls]
+    if result.n_calls_left_out:
+        form["n_calls_left_out"] = result.n_calls_left_out
     return form
 
 
@@ -250,8 +266,12 @@ def _write_output(form: Form, result: ToolResult, writer: ValueWriter) -> None:
         form["output"] = writer.write_output(result.output, result.bound_to)
 
 
-def read_result(form: Value, reader: ValueReader) -> ToolResult:
-    """The result that `write_result` wrote."""
+def read_result(form: Value, reader: ValueReader, *, is_inner: bool = False) -> ToolResult:
+    """The result that `write_result` wrote.
+
+    Args:
+        is_inner: Of a call that code made, which makes none of its own.
+    """
     check_keys(form, _RESULT)
     call = read_part(form, "call", lambda part: read_call(part, reader))
     if call is None:
@@ -269,6 +289,10 @@ def read_result(form: Value, reader: ValueReader) -> ToolResult:
         notes=read_each(form, "notes", read_line),
         printed=read_text(form, "printed"),
         timing=read_part(form, "timing", read_timing),
+        calls=()
+        if is_inner
+        else read_each(form, "calls", lambda call: read_result(call, reader, is_inner=True)),
+        n_calls_left_out=read_count(form, "n_calls_left_out", 0),
     )
 
 

@@ -92,6 +92,21 @@ it('is safe, and preferred to HTML', () => {
   expect(extension.dataType).toBe('json');
 });
 
+it('draws code with its calls, in a notebook that was opened again', async () => {
+  const code = 'for city in cities:\n    mean_price(city)  # <img src=x onerror=alert(1)>';
+  const inner = { id: 'c1.1', name: 'mean_price', arguments: { city: '<b>Oslo</b>' }, observation: '4321.5' };
+  const call = { id: 'c1', name: 'python', arguments: {}, code, calls: [inner], observation: 'printed' };
+  const { panel } = openPanel(null);
+  await show(panel, { ...RECORD, mode: 'code', steps: [{ step_number: 1, duration_s: 1, calls: [call] }] });
+  renderer.node.querySelector<HTMLElement>('[role=listitem] button')?.click();
+  await settle();
+  expect(renderer.node.querySelector('pre')?.textContent).toBe(code);
+  expect(renderer.node.querySelector('.jp-AgentMagic-inner-calls')?.textContent).toBe(
+    'mean_price(city="<b>Oslo</b>") → 4321.5'
+  );
+  expect(renderer.node.querySelector('img, b')).toBeNull();
+});
+
 describe('without a kernel that knows the run', () => {
   it.each([
     ['it refuses', UNKNOWN],

@@ -6,7 +6,7 @@
  */
 import type { AskedItemRecord, AskedRecord, RequestBody } from '../protocol';
 import { asked, Said } from './asking';
-import { prose } from './block';
+import { codeBlock, prose } from './block';
 import { area, editableArguments, parseArguments } from './editor';
 import { append, arrange, button, el, say } from './elements';
 import type { IScene } from './scene';
@@ -67,7 +67,9 @@ class ItemCard {
   private readonly _said = new Said();
   private readonly _verdict = el('span', 'verdict');
   private readonly _tools = el('div', 'tools');
+  private readonly _asked: HTMLElement[];
   private _form: HTMLElement | null = null;
+  private _isEditingCode = false;
   private _isSent = false;
 
   constructor(
@@ -75,7 +77,8 @@ class ItemCard {
     private readonly _key: string,
     public item: AskedItemRecord
   ) {
-    append(this.node, ...this._asked(), item.is_partial && el('div', 'fine', WORDS.isPartial), this._tools);
+    this._asked = this._askedParts();
+    append(this.node, ...this._asked, item.is_partial && el('div', 'fine', WORDS.isPartial), this._tools);
   }
 
   get isOpen(): boolean {
@@ -95,10 +98,13 @@ class ItemCard {
     }
   }
 
-  private _asked(): HTMLElement[] {
+  private _askedParts(): HTMLElement[] {
     const { item } = this;
     if (item.kind === 'plan') {
       return [el('div', 'call-head', el('span', 'call-name', WORDS.plan)), prose(item.plan ?? '')];
+    }
+    if (item.code !== undefined) {
+      return [el('div', 'call-head', el('span', 'call-name', WORDS.code)), codeBlock(item.code)];
     }
     const values = argumentsNode(this._scene, this._key, item.arguments ?? {});
     const head = el('div', 'call-head', el('code', 'call-name', oneLine(item.name ?? '', 80)));
@@ -127,6 +133,9 @@ class ItemCard {
     tools.forEach(tool => {
       tool.disabled = this._isSent;
     });
+    for (const part of this._asked) {
+      part.hidden = this._isEditingCode && this._form !== null && canAnswer; // it stands in the form
+    }
     // While a form is open its own buttons answer.
     arrange(this._tools, [
       ...(this._form && canAnswer ? [this._form] : this._keptTools(tools)),
@@ -151,7 +160,9 @@ class ItemCard {
   private _open(form: HTMLElement): void {
     this._form = form;
     this._draw();
-    form.querySelector('textarea')?.focus();
+    const field = form.querySelector('textarea');
+    field?.focus();
+    field?.setSelectionRange(0, 0); // what was asked is read from its begin
   }
 
   private readonly _close = (): void => {
@@ -161,22 +172,20 @@ class ItemCard {
   };
 
   private _editForm(): HTMLElement {
-    const { id, digest, kind } = this.item;
-    const isPlan = kind === 'plan';
-    const before = isPlan ? (this.item.plan ?? '') : editableArguments(this.item.arguments ?? {});
-    const { node, field } = area(isPlan ? WORDS.plan : WORDS.argumentsOf, before);
+    const { id, digest } = this.item;
+    const { label, text, read } = editable(this.item);
+    this._isEditingCode = this.item.code !== undefined;
+    const { node, field } = area(label, text);
     return this._formOf(node, WORDS.sendEdited, () => {
-      if (isPlan) {
-        return { verb: 'edit', item: id, digest, plan: field.value };
-      }
-      const given = parseArguments(field.value);
-      return typeof given === 'string' ? given : { verb: 'edit', item: id, digest, arguments: given };
+      const given = read(field.value);
+      return typeof given === 'string' ? given : { verb: 'edit', item: id, digest, ...given };
     });
   }
 
   private _rejectForm(): HTMLElement {
     const { id, digest } = this.item;
     const { node, field } = area(WORDS.reason, '');
+    this._isEditingCode = false;
     return this._formOf(node, WORDS.rejectNow, () => {
       const reason = field.value.trim();
       return { verb: 'reject', item: id, digest, ...(reason ? { reason } : {}) };
@@ -214,4 +223,29 @@ class ItemCard {
     }
     this._draw();
   }
+}
+
+type Edited = Pick<Extract<RequestBody, { verb: 'edit' }>, 'arguments' | 'plan'>;
+
+interface IEditable {
+  label: string;
+  text: string;
+  /** What was typed as the part of a request, or what is wrong with it. */
+  read: (typed: string) => Edited | string;
+}
+
+/** What can be edited of an item: a plan, code, or arguments as JSON. */
+function editable(item: AskedItemRecord): IEditable {
+  if (item.kind === 'plan') {
+    return { label: WORDS.plan, text: item.plan ?? '', read: plan => ({ plan }) };
+  }
+  if (item.code !== undefined) {
+    const read = (code: string): Edited | string => (code.trim() ? { arguments: { code } } : WORDS.noCode);
+    return { label: WORDS.code, text: item.code, read };
+  }
+  const read = (typed: string): Edited | string => {
+    const given = parseArguments(typed);
+    return typeof given === 'string' ? given : { arguments: given };
+  };
+  return { label: WORDS.argumentsOf, text: editableArguments(item.arguments ?? {}), read };
 }

@@ -3,8 +3,9 @@
  *
  * It must not know what the texts are.
  */
-import { button, el, say } from './elements';
+import { append, button, el, say } from './elements';
 import { grouped } from './figures';
+import { codePieces } from './highlight';
 import { cutBefore, MAX_SHOWN, toDisplay } from './text';
 import { WORDS } from './words';
 
@@ -15,11 +16,23 @@ export function label(words: string): HTMLElement {
   return el('div', 'label', words);
 }
 
+/** Puts a part of a text, cleaned, into its box. */
+type Write = (box: HTMLElement, shown: string) => void;
+
 /** Text in a box, in the code font, line ends kept, with a button to copy all of it. */
 export function block(text: string): HTMLElement {
-  const box = el('pre', 'block');
+  return boxed(text, 'block', write);
+}
+
+/** Python in such a box, in the colours of the notebook's editor. */
+export function codeBlock(code: string): HTMLElement {
+  return boxed(code, 'block', writeCode);
+}
+
+function boxed(text: string, classes: string, put: Write): HTMLElement {
+  const box = el('pre', classes);
   const node = el('div', 'block-frame', box, copyButton(text, box));
-  showPart(box, text, 0, node);
+  showPart(box, text, 0, node, put);
   return node;
 }
 
@@ -31,7 +44,7 @@ export function copyable(box: HTMLElement, text: string): HTMLElement {
 /** Text in the page's font, line ends kept: Markdown stays as it was written. */
 export function prose(text: string): HTMLElement {
   const node = el('div', 'prose');
-  showPart(node, text, 0, node);
+  showPart(node, text, 0, node, write);
   return node;
 }
 
@@ -40,17 +53,25 @@ export function labelled(words: string, text: string): HTMLElement {
   return el('div', '', label(words), block(text));
 }
 
-function showPart(box: HTMLElement, text: string, from: number, frame: HTMLElement): void {
+const write: Write = (box, shown) => {
+  box.append(document.createTextNode(shown));
+};
+
+const writeCode: Write = (box, shown) => {
+  append(box, ...codePieces(shown).map(({ text, kind }) => (kind ? el('span', kind, text) : text)));
+};
+
+function showPart(box: HTMLElement, text: string, from: number, frame: HTMLElement, put: Write): void {
   const part = cutBefore(text.slice(from, from + MAX_SHOWN + 1), MAX_SHOWN);
   const next = from + part.length;
-  box.append(document.createTextNode(toDisplay(part)));
+  put(box, toDisplay(part));
   if (next < text.length) {
     const more = button(
       `${WORDS.showMore} (${grouped(text.length - next)} characters)`,
       'button is-quiet',
       () => {
         more.remove();
-        showPart(box, text, next, frame);
+        showPart(box, text, next, frame, put);
       }
     );
     frame.append(more);

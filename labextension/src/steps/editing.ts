@@ -3,7 +3,7 @@
  *
  * It must not decide what may be edited: the kernel does, and has agreed by then.
  */
-import type { AnyStepRecord, CallRecord, StepChanges } from '../protocol';
+import type { AnyStepRecord, CallRecord, Json, StepChanges } from '../protocol';
 
 /** A copy of `step` with other texts or arguments. */
 export function editedStep(step: AnyStepRecord, changes: StepChanges): AnyStepRecord {
@@ -25,13 +25,24 @@ export function editedStep(step: AnyStepRecord, changes: StepChanges): AnyStepRe
 
 function editedCall(call: CallRecord, changes: StepChanges): CallRecord {
   const observation = own(changes.observations, call.id);
-  const edited = { ...call, arguments: own(changes.arguments, call.id) ?? call.arguments };
+  const edited = { ...call, ...asked(call, own(changes.arguments, call.id)) };
   if (observation === undefined) {
     return edited;
   }
   return call.error
     ? { ...edited, error: { ...call.error, message: observation } }
     : { ...edited, observation };
+}
+
+/** Code is the one argument of its call. */
+function asked(call: CallRecord, given: { [name: string]: Json } | undefined): Partial<CallRecord> {
+  if (!given) {
+    return {};
+  }
+  if (call.code === undefined) {
+    return { arguments: given };
+  }
+  return typeof given.code === 'string' ? { code: given.code } : {};
 }
 
 function own<T>(mapping: { [name: string]: T } | undefined, name: string): T | undefined {

@@ -95,9 +95,10 @@ function actionParts(step: Exclude<AnyStepRecord, { kind: 'plan' }>): IPart[] {
   ];
   for (const call of step.calls ?? []) {
     const name = oneLine(call.name, 60);
-    parts.push(argumentsPart(`${WORDS.argumentsOf}: ${name}`, call));
+    const what = call.code === undefined ? `: ${name}` : '';
+    parts.push(what ? argumentsPart(`${WORDS.argumentsOf}${what}`, call) : codePart(call));
     parts.push(
-      textPart(`${WORDS.observation}: ${name}`, call.error?.message ?? call.observation ?? '', (changes, text) => {
+      textPart(`${WORDS.observation}${what}`, call.error?.message ?? call.observation ?? '', (changes, text) => {
         changes.observations = withOwn(changes.observations, call.id, text);
       })
     );
@@ -118,6 +119,12 @@ function textPart(label: string, before: string, put: (changes: StepChanges, tex
       return '';
     }
   };
+}
+
+function codePart(call: CallRecord): IPart {
+  return textPart(WORDS.code, call.code ?? '', (changes, text) => {
+    changes.arguments = withOwn(changes.arguments, call.id, { code: text });
+  });
 }
 
 function argumentsPart(label: string, call: CallRecord): IPart {

@@ -12,9 +12,10 @@ export function continued(now: NowRecord | null, before: NowRecord | null): NowR
   if (!now || now.step_number !== before?.step_number) {
     return now;
   }
-  const { thought, plan, reasoning, writing } = before;
+  const { thought, code, plan, reasoning, writing } = before;
   return {
     ...(thought === undefined ? {} : { thought }),
+    ...(code === undefined ? {} : { code }),
     ...(plan === undefined ? {} : { plan }),
     ...(reasoning === undefined ? {} : { reasoning }),
     ...(writing === undefined ? {} : { writing }),
@@ -27,6 +28,7 @@ export function grow(now: NowRecord, message: TextMessage): boolean {
   const grown = (text = ''): string => text.slice(0, Number(message.at)) + message.add;
   switch (message.field) {
     case 'thought':
+    case 'code':
     case 'plan':
     case 'reasoning':
       now[message.field] = grown(now[message.field]);

@@ -29,6 +29,7 @@ const MOST_WARNINGS = 10;
 export class Header {
   readonly node = el('div', 'head');
   private readonly _agent = el('span', 'agent');
+  private readonly _mode = el('span', 'chip is-grey');
   private readonly _status = el('span', 'chip');
   private readonly _verified = el('span', 'chip');
   private readonly _model = el('span', 'model');
@@ -41,7 +42,9 @@ export class Header {
   constructor(
     private readonly _scene: IScene,
     private readonly _isBrief: boolean
-  ) {}
+  ) {
+    this._mode.title = WORDS.modeHint;
+  }
 
   update(): void {
     const { head } = this._scene.store.run;
@@ -76,8 +79,10 @@ export class Header {
       this._task = taskNode(this._scene, head);
     }
     const chips = verified ? [this._status, this._verified] : [this._status];
+    say(this._mode, oneLine(head.mode, 20));
+    const mode = head.mode === '' || head.mode === 'tools' ? [] : [this._mode];
     const first = this.node.firstElementChild ?? el('div', 'head-line');
-    arrange(first as HTMLElement, [this._agent, ...chips, this._model]);
+    arrange(first as HTMLElement, [this._agent, ...mode, ...chips, this._model]);
     arrange(this.node, [first, this._figures, ...this._warnings, ...(this._task ? [this._task] : [])]);
   }
 }

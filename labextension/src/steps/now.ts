@@ -6,14 +6,13 @@
  */
 import type { CallRecord, NowRecord } from '../protocol';
 import { noteNodes } from './body';
-import { callNode } from './call';
+import { callRow } from './call';
+import { doingShortly, isWritingCode } from './doing';
 import { append, arrange, button, el, say, textNode } from './elements';
-import { fold } from './fold';
-import { titleNode } from './row';
+import { NowCode } from './nowCode';
 import type { IScene } from './scene';
 import { cutAfter, oneLine, toDisplay } from './text';
-import { callTitle } from './titles';
-import { DOING, WORDS } from './words';
+import { WORDS } from './words';
 
 const NEWEST_CHARS = 20_000;
 const FIRST_CALLS = 20;
@@ -23,8 +22,8 @@ class GrowingText {
   readonly node: HTMLElement;
   private readonly _text = textNode('');
 
-  constructor(classes: string) {
-    this.node = el('div', classes, this._text);
+  constructor(tag: 'div' | 'pre', classes: string) {
+    this.node = el(tag, classes, this._text);
   }
 
   /** Show `text`; only what is new is added to the page. */
@@ -52,10 +51,12 @@ export class NowRow {
   private readonly _number = el('span', 'number');
   private readonly _title = el('span', 'title');
   private readonly _body = el('div', 'step-body');
-  private readonly _text = new GrowingText('prose is-growing');
-  private readonly _thinking = new GrowingText('prose is-growing is-reasoning');
+  private readonly _text = new GrowingText('div', 'prose is-growing');
+  private readonly _thinking = new GrowingText('div', 'prose is-growing is-reasoning');
+  private readonly _code = new GrowingText('pre', 'block is-growing');
   private readonly _written: { node: HTMLElement; name: HTMLElement; text: GrowingText }[] = [];
   private readonly _calls = new Map<string, { node: HTMLElement; sign: string }>();
+  private readonly _codes = new Map<string, NowCode>();
   private readonly _more: HTMLButtonElement;
   private _stepNumber = -1;
   private _showsAll = false;
@@ -82,15 +83,20 @@ export class NowRow {
     if (now.step_number !== this._stepNumber) {
       this._stepNumber = now.step_number;
       this._calls.clear();
+      this._codes.clear();
       this._showsAll = false;
     }
     say(this._number, String(now.step_number));
-    say(this._title, DOING[now.doing]);
+    say(this._title, doingShortly(now));
     const text = now.plan ?? now.thought ?? '';
     this._text.write(text);
-    this._thinking.write(text ? '' : (now.reasoning ?? ''));
+    const isWriting = isWritingCode(now);
+    this._code.write(isWriting ? (now.code ?? '') : '');
+    const showsReasoning = !text && !isWriting;
+    this._thinking.write(showsReasoning ? (now.reasoning ?? '') : '');
     arrange(this._body, [
-      ...(text ? [this._text.node] : now.reasoning ? [this._thinking.node] : []),
+      ...(text ? [this._text.node] : showsReasoning && now.reasoning ? [this._thinking.node] : []),
+      ...(isWriting ? [this._code.node] : []),
       ...this._writing(now),
       ...this._callNodes(now),
       ...noteNodes(now.notes)
@@ -103,7 +109,7 @@ export class NowRow {
     writing.slice(0, FIRST_CALLS).forEach(({ name, arguments: written }, place) => {
       let part = this._written[place];
       if (!part) {
-        const text = new GrowingText('block is-growing');
+        const text = new GrowingText('pre', 'block is-growing');
         const nameNode = el('code', 'call-name');
         part = { node: el('div', 'call', el('div', 'call-head', nameNode), text.node), name: nameNode, text };
         this._written.push(part);
@@ -118,7 +124,7 @@ export class NowRow {
     const calls = now.calls ?? [];
     const running = new Set(now.running);
     const shown = this._showsAll ? calls : calls.slice(0, FIRST_CALLS);
-    const nodes = shown.map((call, place) => this._callNode(call, place, running.has(call.id)));
+    const nodes = shown.map((call, place) => this._callNode(call, place, running));
     if (shown.length < calls.length) {
       say(this._more, `${WORDS.showAll} (${calls.length - shown.length} more calls)`);
       nodes.push(this._more);
@@ -126,21 +132,24 @@ export class NowRow {
     return nodes;
   }
 
-  private _callNode(call: CallRecord, place: number, isRunning: boolean): HTMLElement {
+  private _callNode(call: CallRecord, place: number, running: ReadonlySet<string>): HTMLElement {
     const key = `now ${this._stepNumber}/call ${place}`;
+    if (call.code !== undefined) {
+      let code = this._codes.get(key);
+      if (!code) {
+        code = new NowCode(this._scene, key);
+        this._codes.set(key, code);
+      }
+      code.update(call, running);
+      return code.node;
+    }
+    const isRunning = running.has(call.id);
     const sign = `${call.id} ${isRunning} ${call.observation !== undefined} ${call.error !== undefined}`;
     const before = this._calls.get(key);
     if (before?.sign === sign) {
       return before.node;
     }
-    const node = fold(this._scene, {
-      key,
-      classes: isRunning ? 'is-running' : '',
-      title: [titleNode([callTitle(call, { isRunning })])],
-      fill: body => {
-        append(body, callNode(this._scene, key, call));
-      }
-    });
+    const node = callRow(this._scene, key, call, isRunning);
     this._calls.set(key, { node, sign });
     return node;
   }

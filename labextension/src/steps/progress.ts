@@ -3,13 +3,13 @@
  *
  * It must not draw what the model writes: `now` does.
  */
-import type { NowRecord, RequestBody } from '../protocol';
+import type { RequestBody } from '../protocol';
 import { asked } from './asking';
 import type { Said } from './asking';
+import { doingWords } from './doing';
 import { append, button, el, say } from './elements';
 import type { IScene } from './scene';
-import { oneLine } from './text';
-import { DOING, WORDS } from './words';
+import { WORDS } from './words';
 
 export class Progress {
   readonly node = el('div', 'progress');
@@ -66,28 +66,5 @@ export class Progress {
     if (ask) {
       void asked(ask, request, this._said, what);
     }
-  }
-}
-
-/** What happens at the moment. */
-function doingWords(now: NowRecord): string {
-  const reason = now.waiting ? oneLine(now.waiting.reason, 120) : '';
-  switch (now.doing) {
-    case 'calling': {
-      const running = new Set(now.running);
-      const names = (now.calls ?? []).filter(call => running.has(call.id)).map(call => oneLine(call.name, 60));
-      return `${DOING.calling} ${[...new Set(names)].slice(0, 5).join(', ')}`;
-    }
-    case 'waiting':
-      return reason ? `${WORDS.tryingAgain} (${reason})` : WORDS.tryingAgain;
-    case 'paused':
-      return reason ? `${DOING.paused} (${reason})` : DOING.paused;
-    case 'thinking':
-    case 'planning':
-      return now.writing?.length && !now.calls?.length
-        ? `${WORDS.writingCall} ${oneLine(now.writing.at(-1)?.name ?? '', 60)}`
-        : DOING[now.doing];
-    case 'asking':
-      return DOING.asking;
   }
 }

@@ -75,7 +75,7 @@ const laidOn = object<LaidOnRecord>({
 const notes = list(object<NoteRecord>({ text: words, is_warning: flag }));
 const callArguments = required(either(mapping(json), text), () => ({}));
 
-const call = object<CallRecord>({
+const callShape = {
   id: words,
   name: words,
   arguments: callArguments,
@@ -87,8 +87,13 @@ const call = object<CallRecord>({
   is_edited: flag,
   duration_s: number,
   output: object<ValueRecord>({ type: words, shape: text, preview: text }),
-  images: texts
-});
+  images: texts,
+  code: text,
+  calls_left_out: count
+};
+// A call that code made holds no further ones: a record that says so is not followed into its depth.
+const innerCall = object<CallRecord>({ ...callShape, calls: () => undefined });
+const call = object<CallRecord>({ ...callShape, calls: list(innerCall) });
 
 const action = object<StepRecord>({
   step_number: whole,
@@ -145,6 +150,7 @@ const asked = object<AskedRecord>({
         kind: required(oneOf('call', 'plan'), (): 'call' => 'call'),
         name: text,
         arguments: either(mapping(json), text),
+        code: text,
         plan: text,
         is_partial: flag,
         verdict: oneOf('approved', 'edited', 'rejected')
@@ -161,6 +167,7 @@ export const readNow: Reader<NowRecord> = object<NowRecord>({
     (): 'thinking' => 'thinking'
   ),
   thought: text,
+  code: text,
   plan: text,
   reasoning: text,
   writing: list(object<WritingRecord>({ name: words, arguments: words })),
@@ -217,6 +224,6 @@ export const readSettings: Reader<SettingsRecord> = object<SettingsRecord>({
   planning_interval: required(orNull(count), none),
   is_paused: required(flag, () => false),
   max_steps: whole,
-  approve: required(oneOf('never', 'tools', 'all'), (): 'never' => 'never'),
+  approve: required(oneOf('never', 'code', 'tools', 'all'), (): 'never' => 'never'),
   pending: required(mapping(text), () => ({}))
 });

@@ -9,9 +9,9 @@ import { append, el, toggleClass } from './elements';
 import type { Child } from './elements';
 import { inSeconds, tokensTogether } from './figures';
 import type { IScene } from './scene';
-import { StepTools } from './tools';
+import { titleNode } from './titleNode';
 import { isStriking, labelsOf, titlesOf } from './titles';
-import type { Title } from './titles';
+import { StepTools } from './tools';
 
 export class StepRow {
   readonly node = el('div', 'step');
@@ -114,18 +114,4 @@ function lineParts(step: AnyStepRecord): Child[] {
     labels.length > 0 && el('span', isStriking(step) ? 'labels is-striking' : 'labels', labels.join(' · ')),
     el('span', 'figures', figures)
   ];
-}
-
-/** Titles on one line, parted by dots. */
-export function titleNode(titles: Title[]): HTMLElement {
-  const node = el('span', titles.some(title => title.code) ? 'title is-code' : 'title');
-  titles.forEach((title, i) => {
-    append(node, i > 0 && ' · ', title.code);
-    if (title.isError) {
-      append(node, title.code && ' ', el('span', 'fault', `✗ ${title.outcome}`));
-    } else if (title.outcome) {
-      append(node, title.code ? ` → ${title.outcome}` : title.outcome);
-    }
-  });
-  return node;
 }

@@ -26,6 +26,8 @@ export interface Title {
   /** What came of it, or what the model said. */
   outcome: string;
   isError: boolean;
+  /** Of a block of code, of which `code` is a line: how long it is, and how many calls it made. */
+  about?: string;
 }
 
 const ARGUMENT_CHARS = 32;
@@ -34,6 +36,12 @@ const OUTCOME_CHARS = 80;
 const ERROR_CHARS = 160;
 const TITLED_CALLS = 3;
 const ACCEPTED = 'accepted';
+const UNTELLING = /^(?:#|import |from |@|"""|''')/;
+const EDITED_CODE = 'the person changed the arguments to this code:\n';
+const SILENT = 'The code ran. It printed nothing';
+/** How a record tells of an object that code handed to a tool: `<DataFrame, 3 rows × 2 columns>`. */
+const OBJECT = /^<[\p{L}\p{N}_]+, [^<>"]+>$/u;
+const CUT = /^… [\d,]+ characters cut …$/m;
 
 export function titlesOf(step: AnyStepRecord): Title[] {
   return 'plan' in step ? [planTitle(step)] : stepTitles(step);
@@ -69,10 +77,12 @@ function stepTitles(step: StepRecord): Title[] {
 }
 
 export function callTitle(call: CallRecord, { isRunning = false, isBrief = false } = {}): Title {
+  if (call.code !== undefined) {
+    return codeTitle(call, call.code, isRunning, isBrief);
+  }
   const code = callLine(call.name, call.arguments) + (call.is_edited ? ' as edited' : '');
   if (call.error) {
-    const outcome = isBrief ? oneLine(call.error.kind, OUTCOME_CHARS) : errorLine(call.error);
-    return { code, outcome, isError: true };
+    return { code, outcome: errorOutcome(call.error, isBrief), isError: true };
   }
   if (isRunning) {
     return { code, outcome: '…', isError: false };
@@ -103,6 +113,10 @@ export function errorLine(error: ErrorRecord): string {
   return oneLine(`${error.kind}: ${firstLine(error.message, ERROR_CHARS)}`, ERROR_CHARS);
 }
 
+function errorOutcome(error: ErrorRecord, isBrief: boolean): string {
+  return isBrief ? oneLine(error.kind, OUTCOME_CHARS) : errorLine(error);
+}
+
 /** How a model is shown a step, who edited it, and whether there are warnings. */
 export function labelsOf(step: AnyStepRecord): string[] {
   const nWarnings = countWarnings(step);
@@ -130,6 +144,48 @@ export function laidOnLabels(laidOn: LaidOnRecord | undefined): string[] {
     labels.push(`edited by ${oneLine(laidOn.edited_by, 40)}${at ? `, ${at} UTC` : ''}`);
   }
   return labels;
+}
+
+/** The line that tells best what code does, the first one that is no comment and no import; `…` if there are more. */
+export function codeLine(code: string): string {
+  const lines = linesOf(code).filter(line => line.trim());
+  const telling = lines.find(line => !UNTELLING.test(line.trim())) ?? lines[0] ?? '';
+  return oneLine(telling, ARGUMENTS_CHARS) + (lines.length > 1 ? ' …' : '');
+}
+
+/** The code that the person had run in the place of the model's, if there is any; and the other notes. */
+export function splitEdit(call: CallRecord): { edited: string; notes: string[] } {
+  const notes = call.notes ?? [];
+  const note = call.code === undefined ? undefined : notes.find(one => one.startsWith(EDITED_CODE));
+  return { edited: note?.slice(EDITED_CODE.length) ?? '', notes: notes.filter(one => one !== note) };
+}
+
+function codeTitle(call: CallRecord, written: string, isRunning: boolean, isBrief: boolean): Title {
+  const code = splitEdit(call).edited || written;
+  const nLines = CUT.test(code) ? 0 : linesOf(code.trim()).length;
+  const nCalls = (call.calls?.length ?? 0) + (call.calls_left_out ?? 0);
+  const about = [
+    ...(call.is_edited ? [WORDS.asEdited] : []),
+    ...(nLines > 1 ? [counted(nLines, 'line')] : []),
+    ...(nCalls ? [counted(nCalls, 'call')] : [])
+  ].join(', ');
+  const outcome = call.error ? errorOutcome(call.error, isBrief) : isRunning ? '…' : codeOutcome(call);
+  return { code: codeLine(code), outcome, isError: call.error !== undefined, about };
+}
+
+/** What code ended in, else the last that it printed. */
+function codeOutcome(call: CallRecord): string {
+  const { output } = call;
+  if (output) {
+    const words = output.shape ? valueWords(output) : firstLine(output.preview ?? '', OUTCOME_CHARS);
+    return oneLine(words || output.type, OUTCOME_CHARS);
+  }
+  const lines = linesOf(told(call)).filter(line => line.trim());
+  return lines[0]?.startsWith(SILENT) ? '' : oneLine(lines.at(-1) ?? '', OUTCOME_CHARS);
+}
+
+function linesOf(text: string): string[] {
+  return text.split(/\r\n|\n|\r/);
 }
 
 function countWarnings(step: AnyStepRecord): number {
@@ -167,8 +223,6 @@ function argumentsLine(given: CallRecord['arguments']): string {
 }
 
 function short(value: Json): string {
-  return oneLine(
-    typeof value === 'string' && isReference(value) ? value : jsonLine(value, ARGUMENT_CHARS),
-    ARGUMENT_CHARS
-  );
+  const isBare = typeof value === 'string' && (isReference(value) || OBJECT.test(value));
+  return oneLine(isBare ? value : jsonLine(value, ARGUMENT_CHARS), ARGUMENT_CHARS);
 }

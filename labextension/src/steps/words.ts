@@ -54,8 +54,9 @@ export const VIEW_CHOICES: readonly (readonly [StepView | '', string])[] = [
 ];
 export const APPROVE_CHOICES: readonly (readonly [Approve, string])[] = [
   ['never', 'nothing'],
-  ['tools', 'tool calls'],
-  ['all', 'tool calls and plans']
+  ['code', 'code, with the calls it makes'],
+  ['tools', 'tool calls, also those that code makes'],
+  ['all', 'code, tool calls and plans']
 ];
 export const MODE_CHOICES: readonly (readonly [SummaryMode, string])[] = [
   ['plan', 'plan'],
@@ -91,12 +92,17 @@ export const WORDS = {
   answer: 'Answer',
   answerIsNone: 'The answer is None.',
   answerRefused: 'Refused by a check, no answer',
+  asEdited: 'as edited',
   asModelWrote: 'As the model wrote it',
   bestGuess: 'Best guess, no answer',
   busy: 'The kernel is busy: this takes effect when the cell ends.',
   cancel: 'Cancel',
   cannotDraw: 'This run cannot be drawn. Show it in another cell: agent.runs[-1]',
+  calls: 'Calls',
   changes: 'Namespace',
+  code: 'Code',
+  codeAsChanged: 'Code, as it was changed',
+  codeRunning: 'Code, running',
   copied: 'Copied',
   copy: 'Copy',
   copyFailed: 'Selected: press Ctrl+C',
@@ -123,6 +129,7 @@ export const WORDS = {
   lensUnreadable: 'The kernel gave nothing that can be shown.',
   maxSteps: 'Step limit',
   maxStepsHint: 'Steps that a run may make. Holds from the next step.',
+  modeHint: 'The mode of the agent: what its steps are written as',
   missed: 'did not reach this page, so steps may be missing here. Show the run in another cell: agent.runs[-1]',
   more: 'More',
   newer: 'This run was made by a newer agent_magic, so some of it may be missing here. Update it: pip install -U agent-magic',
@@ -132,6 +139,7 @@ export const WORDS = {
   notExact: 'This is not quite what was sent: rebuilt from the memory, it has another digest.',
   notJson: 'This is not JSON',
   notObject: 'Arguments are a JSON object, such as {"city": "Oslo"}.',
+  noCode: 'There is no code here. Write some, or reject it.',
   nothingSaid: 'nothing said',
   observation: 'Observation',
   output: 'Output',
@@ -152,10 +160,12 @@ export const WORDS = {
   replanNow: 'Replan now',
   replanning: 'Replanning',
   replanningEvery: 'Steps between plans',
+  runningCode: 'running code',
   save: 'Save',
   saved: 'Saved',
   sendEdited: 'Approve as edited',
   showAll: 'Show all',
+  showEarlier: 'Show earlier',
   showMore: 'Show more',
   starting: 'starting',
   showSteps: 'Show the steps',
@@ -174,6 +184,7 @@ export const WORDS = {
   unreadable: 'This run cannot be read: its record is damaged, or of another version. Update agent_magic: pip install -U agent-magic',
   variables: 'Variables',
   writingCall: 'writing a call of',
+  writingCode: 'writing code',
   viewHint: 'How the model is shown this step',
   viewLabel: 'Model sees'
 } as const;

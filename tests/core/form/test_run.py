@@ -90,7 +90,7 @@ def test_step_that_cannot_be_had_is_left_out() -> None:
         (
             {"more": 1},
             snapshot(
-                "more: 1, and not one of the keys agent_name, checks, error, is_told, max_steps, model_id, resumed_from, run_id, status, "
+                "more: 1, and not one of the keys agent_name, checks, error, is_told, max_steps, mode, model_id, resumed_from, run_id, st"
             ),
         ),
         ({"checks": [{"name": "a", "passed": 1}]}, snapshot("checks[0].passed: 1, and not true or false")),

@@ -52,6 +52,8 @@ _RESULT = ToolResult(
     notes=("n read as None",),
     printed="looking…",
     timing=_TIMING,
+    calls=(ToolResult(call=_CALL, observation="inner", output="inner"), ToolResult(call=_CALL, fault=_FAULT)),
+    n_calls_left_out=3,
 )
 _FULL: tuple[Any, ...] = (
     TaskStep(
@@ -62,6 +64,7 @@ _FULL: tuple[Any, ...] = (
         n_others_left_out=7,
         resumes="run-1",
         is_ours=True,
+        undone=("df is gone: step 1 had made it (DataFrame)",),
     ),
     PlanningStep(
         step_number=3,
@@ -90,6 +93,12 @@ _FULL: tuple[Any, ...] = (
             NameChange(name="df", kind="mutated", before="2 rows", after="3 rows", detail="1 row added"),
         ),
         model_input_digest="0011223344556677",
+    ),
+    ActionStep(
+        step_number=5,
+        timing=_TIMING,
+        is_code=True,
+        tool_results=(ToolResult(call=ToolCall(id="call_3", name="python", arguments={"code": "x = 1"})),),
     ),
     FinalAnswerStep(
         answer={"of": (1, dt.date(2026, 1, 31))},
@@ -256,7 +265,7 @@ _LISTED = {
     "token_usage": "token_usage.tokens: 1 is not one of the keys "
     "cached_tokens, cost_usd, input_tokens, output_tokens, reasoning_tokens",
     "changes": "changes[0].kind: 'burnt' is not one of added, rebound, mutated, deleted",
-    "extra": "extra: 1 is not one of the keys calls_start, changes, fault, is_final_answer, kind, model_input_digest, "
+    "extra": "extra: 1 is not one of the keys calls_start, changes, fault, is_code, is_final_answer, kind, model_input_digest, "
     "model_output, reasoning, step_number, timing, token_usage, tool_results",
 }
 

@@ -96,6 +96,12 @@ const said = (element: Element): string =>
   [...element.querySelectorAll('.jp-AgentMagic-said')].map(node => node.textContent).join('');
 
 describe('what is shown', () => {
+  it('lists the mode among the settings', () => {
+    const settings = { mode: 'code', max_steps: 20, imports: 'scipy' };
+    const { element } = show({ ...AGENT, agent: { ...AGENT.agent, settings } });
+    expect(element.querySelector('.jp-AgentMagic-head .jp-AgentMagic-fine')?.textContent).toBe('mode code · imports scipy');
+  });
+
   it('is the head, the settings, the memory and how much there is of state and tools', () => {
     const { element } = show();
     expect(element.querySelector('.jp-AgentMagic-head')?.textContent).toBe(

@@ -12,6 +12,8 @@ afterEach(() => {
 const CALL: AskedItemRecord = { id: 'i1', digest: 'd1', kind: 'call', name: 'send_mail', arguments: { to: 'anna', n: 2 } };
 const PLAN: AskedItemRecord = { id: 'i2', digest: 'd2', kind: 'plan', plan: '1. Look.\n2. Answer.' };
 
+const CODE: AskedItemRecord = { id: 'i3', digest: 'd3', kind: 'call', name: 'python', code: 'for x in xs:\n\tsend(x)' };
+
 const asking = (...items: AskedItemRecord[]): NowRecord => ({ step_number: 3, doing: 'asking', asked: { id: 'q', items } });
 const ask = (items: AskedItemRecord[], reply?: () => Reply | Promise<Reply>): IShown => show(running(asking(...items)), reply);
 const cardOf = (element: Element): HTMLElement => element.querySelector('[role=group]') as HTMLElement;
@@ -136,6 +138,64 @@ describe('an approval', () => {
     await settled();
     expect(cardOf(element).textContent).toContain('"carla"');
     expect(fieldOf(element)).toBeNull();
+  });
+
+  it('of code shows it in lines and colours', () => {
+    const { element } = ask([CODE]);
+    expect(cardOf(element).textContent).toBe(
+      'Waiting for your approvalCodefor x in xs:\n\tsend(x)CopyApproveEditReject'
+    );
+    expect(cardOf(element).querySelector('pre .jp-AgentMagic-is-keyword')?.textContent).toBe('for');
+  });
+
+  it('of code is edited as the code itself, in its place', async () => {
+    const { element, requests } = ask([CODE]);
+    buttonOf(element, WORDS.edit).click();
+    const field = fieldOf(element);
+    expect(document.activeElement).toBe(field);
+    expect(field.closest('label')?.textContent).toBe('Code');
+    expect(field.value).toBe('for x in xs:\n\tsend(x)');
+    expect(cardOf(element).querySelector('pre')?.closest('[hidden]')).not.toBeNull();
+    field.value = 'send("anna")';
+    buttonOf(element, WORDS.sendEdited).click();
+    await settled();
+    expect(requests).toEqual([{ verb: 'edit', item: 'i3', digest: 'd3', arguments: { code: 'send("anna")' } }]);
+  });
+
+  it('of code shows the code again when an edit is left, and beside the reason for a refusal', () => {
+    const { element } = ask([CODE]);
+    const isShown = (): boolean => !cardOf(element).querySelector('pre')?.closest('[hidden]');
+    buttonOf(element, WORDS.edit).click();
+    buttonOf(element, WORDS.cancel).click();
+    expect(isShown()).toBe(true);
+    buttonOf(element, WORDS.reject).click();
+    expect(isShown()).toBe(true);
+  });
+
+  it('of code is not sent without any', async () => {
+    const { element, requests } = ask([CODE]);
+    buttonOf(element, WORDS.edit).click();
+    fieldOf(element).value = ' \n';
+    buttonOf(element, WORDS.sendEdited).click();
+    await settled();
+    expect(requests).toEqual([]);
+    expect(cardOf(element).querySelector('[role=alert]')?.textContent).toBe(WORDS.noCode);
+  });
+
+  it('of code shown in part cannot be edited', () => {
+    const { element } = ask([{ ...CODE, is_partial: true }]);
+    expect([...cardOf(element).querySelectorAll('.jp-AgentMagic-tools button')].map(one => one.textContent)).toEqual([
+      'Approve',
+      'Reject'
+    ]);
+  });
+
+  it('is drawn anew for other code', async () => {
+    const { element, store } = ask([CODE]);
+    const now = asking({ ...CODE, digest: 'd9', code: 'other()' });
+    store.take(numbered([{ kind: 'now', now }])[0] as never);
+    await settled();
+    expect(cardOf(element).querySelector('pre')?.textContent).toBe('other()');
   });
 
   it('shown in part cannot be edited', () => {

@@ -42,13 +42,25 @@ describe('what is seldom turned', () => {
     approve.value = 'tools';
     approve.dispatchEvent(new Event('change'));
     await settled();
-    expect(said(element)).toBe('Ask me before tool calls: from the next call');
+    expect(said(element)).toBe('Ask me before tool calls, also those that code makes: from the next call');
     enter(labelled(element, WORDS.maxSteps), '31');
     await settled();
     expect(said(element)).toBe('Step limit 31: from the next call');
     expect(requests).toEqual([
       { verb: 'set', name: 'approve', value: 'tools' },
       { verb: 'set', name: 'max_steps', value: 31 }
+    ]);
+  });
+
+  it('can ask before nothing, code, tool calls or all of it, and says what each means', () => {
+    const { element } = show(running());
+    buttonOf(element, WORDS.more).click();
+    const { options } = labelled<HTMLSelectElement>(element, WORDS.approveBefore);
+    expect([...options].map(option => [option.value, option.textContent])).toEqual([
+      ['never', 'nothing'],
+      ['code', 'code, with the calls it makes'],
+      ['tools', 'tool calls, also those that code makes'],
+      ['all', 'code, tool calls and plans']
     ]);
   });
 

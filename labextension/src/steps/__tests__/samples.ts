@@ -40,6 +40,11 @@ export function call(name: string, given: CallRecord['arguments'], fields: Parti
   return { id: `call_${name}`, name, arguments: given, ...fields };
 }
 
+/** A block of code. */
+export function codeCall(code: string, fields: Partial<CallRecord> = {}): CallRecord {
+  return { id: 'call_1', name: 'python', arguments: {}, code, ...fields };
+}
+
 export function action(step_number: number, fields: Partial<StepRecord> = {}): StepRecord {
   return { step_number, duration_s: 1.3, ...fields };
 }
@@ -188,6 +193,21 @@ function fullCall(text: string, n: number): CallRecord {
   };
 }
 
+/** Code with a text in every field that holds text, and in every field of the calls that it made. */
+function fullCode(text: string, n: number): CallRecord {
+  const calls = [1, 2, 3].map(place => fullCall(text, 10 * n + place));
+  const failed = { ...fullCall(text, 10 * n + 4), arguments: text, error: { kind: text, message: text } };
+  return {
+    ...fullCall(text, n),
+    arguments: {},
+    code: `${text}\n# ${text}\nx = "${text}"\n${text}\n"""\n${text}`,
+    calls: [...calls, failed],
+    calls_left_out: 5,
+    is_edited: true,
+    images: [text]
+  };
+}
+
 /** A run with a text in every field of every kind of record. */
 export function runFullOf(text: string, status: RunRecord['status'] = 'failed'): RunRecord {
   const error = { kind: text, message: text };
@@ -199,6 +219,7 @@ export function runFullOf(text: string, status: RunRecord['status'] = 'failed'):
     agent: text,
     model: text,
     why: text,
+    mode: text,
     status,
     started: text,
     task: `${text}\n${text}`,
@@ -229,7 +250,8 @@ export function runFullOf(text: string, status: RunRecord['status'] = 'failed'):
         calls: [
           fullCall(text, 1),
           { ...fullCall(text, 2), arguments: text, error },
-          { id: `${text}3`, name: 'draw', arguments: {}, images: [text] }
+          { id: `${text}3`, name: 'draw', arguments: {}, images: [text] },
+          fullCode(text, 5)
         ],
         changes: [text, `added ${text}`],
         error,
@@ -237,7 +259,8 @@ export function runFullOf(text: string, status: RunRecord['status'] = 'failed'):
         notes,
         laid_on
       }),
-      action(2, { thought: text })
+      action(2, { thought: text }),
+      action(3, { thought: text, calls: [{ ...fullCode(text, 6), error }] })
     ]
   });
 }
@@ -254,15 +277,17 @@ export function runningFullOf(text: string): RunRecord {
       doing: 'asking',
       thought: text,
       reasoning: text,
-      calls: [fullCall(text, 1)],
-      running: [`${text}1`],
+      code: text,
+      calls: [fullCall(text, 1), { ...fullCode(text, 7), code: text }, fullCode(text, 8)],
+      running: [`${text}1`, `${text}7`, `${text}72`],
       waiting: { reason: text, delay_s: 3, attempt: 1 },
       asked: {
         id: text,
         items: [
           { id: `${text}1`, digest: text, kind: 'call', name: text, arguments: { [text]: text } },
           { id: `${text}2`, digest: text, kind: 'call', name: text, arguments: text },
-          { id: `${text}3`, digest: text, kind: 'plan', plan: text }
+          { id: `${text}3`, digest: text, kind: 'plan', plan: text },
+          { id: `${text}4`, digest: text, kind: 'call', name: text, code: text }
         ]
       },
       notes: [{ text }, { text, is_warning: true }]

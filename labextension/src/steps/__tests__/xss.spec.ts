@@ -11,6 +11,9 @@ const BIDI_OR_CONTROL = /[\u202a-\u202e\u2066-\u2069\x00-\x08\x0b-\x1f\x7f-\x9f]
 /** All elements that a view is made of. */
 const OURS = /^(DIV|SPAN|BUTTON|PRE|CODE|LABEL|INPUT|SELECT|OPTION|TEXTAREA|TABLE|TBODY|TR|TH|TD) /;
 
+const COLOURS =
+  /^jp-AgentMagic-is-(keyword|number|definition|property|operator|comment|string|escape|meta)$/;
+
 afterEach(() => {
   document.body.replaceChildren();
 });
@@ -22,10 +25,18 @@ function inventory(): { tags: string[]; values: string[] } {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_ELEMENT);
   for (let node = walker.nextNode() as Element | null; node; node = walker.nextNode() as Element | null) {
     const attributes = [...node.attributes];
+    if (isColour(node)) {
+      continue;
+    }
     tags.push(`${node.tagName} ${attributes.map(({ name }) => name).join(' ')}`);
     values.push(...attributes.map(({ value }) => value));
   }
   return { tags: tags.sort(), values };
+}
+
+/** A word of code in its colour: other words have others, but all are texts in the same few elements. */
+function isColour(node: Element): boolean {
+  return node.matches('pre > span') && node.attributes.length === 1 && COLOURS.test(node.className) && !node.childElementCount;
 }
 
 async function drawn(record: RunRecord): Promise<ReturnType<typeof inventory>> {

@@ -5,12 +5,16 @@ It must not keep any text, nor touch the streams outside of a run.
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
+
+from agent_magic.execution.sinks import CURRENT_SINK, open_sinks
 
 _STREAMS = ("stdout", "stderr")
 _lock = threading.RLock()
@@ -136,6 +140,31 @@ class _Proxy:
 
     def __repr__(self) -> str:
         return repr(self._stream)
+
+
+@contextlib.contextmanager
+def routed() -> Generator[None]:
+    """A router round the body, unless one is at work already; loggers that write to the streams go there, too."""
+    is_routed = all(type(stream) is _Proxy and stream._routers for stream in (sys.stdout, sys.stderr))
+    with contextlib.nullcontext() if is_routed else PrintRouter(CURRENT_SINK, open_sinks):
+        followed = _follow_loggers()
+        try:
+            yield
+        finally:
+            for handler, stream in followed:
+                vars(handler)["stream"] = stream
+
+
+def _follow_loggers() -> list[tuple[Any, Any]]:
+    """Let handlers that hold a stream from before write to what stands in its place; gives what they held."""
+    followed: list[tuple[Any, Any]] = []
+    for handler in logging.root.handlers:
+        held = getattr(handler, "stream", None)
+        for stream in (sys.stdout, sys.stderr):
+            if type(stream) is _Proxy and stream._stream is held:
+                followed.append((handler, held))
+                vars(handler)["stream"] = stream
+    return followed
 
 
 def _open_output_widgets(stream: Any) -> list[Any]:

@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from IPython.utils.capture import capture_output
 
-from agent_magic.agents.printed import CURRENT_SINK, Sink, open_sinks, printing_into
-from agent_magic.notebook.prints import PrintRouter
+from agent_magic.execution.sinks import CURRENT_SINK, Sink, open_sinks, printing_into
+from agent_magic.execution.streams import PrintRouter
 
 
 def own_streams(monkeypatch) -> tuple[io.StringIO, io.StringIO]:
@@ -306,8 +306,8 @@ def test_router_takes_a_progress_bar(monkeypatch):
 
 KERNEL_RUN = """
 import io, sys, threading, logging
-from agent_magic.agents.printed import CURRENT_SINK, Sink, open_sinks, printing_into
-from agent_magic.notebook.prints import PrintRouter
+from agent_magic.execution.sinks import CURRENT_SINK, Sink, open_sinks, printing_into
+from agent_magic.execution.streams import PrintRouter
 
 def run(*tools):
     "One run with a step for each tool, each in a thread of its own, as agents call them."

@@ -6,7 +6,7 @@ import threading
 
 from inline_snapshot import snapshot
 
-from agent_magic.agents.printed import CURRENT_SINK, Sink, open_sinks, printing_into
+from agent_magic.execution.sinks import CURRENT_SINK, CodeSink, Sink, open_sinks, printing_into
 
 
 def test_sink_keeps_what_is_written() -> None:
@@ -67,3 +67,43 @@ def test_threads_that_a_body_starts_have_no_current_sink() -> None:
         thread.start()
         thread.join()
     assert seen == [None]
+
+
+def test_code_sink_keeps_the_last_state_of_a_line_that_is_overwritten() -> None:
+    sink = CodeSink(1_000)
+    sink.write("start\n")
+    for n in range(20_000):
+        sink.write(f"\r{n:5} of 20000 |{'#' * (n % 50)}")
+    sink.write("\nend\r\n")
+    assert sink.text == "start\n19999 of 20000 |" + "#" * 49 + "\nend\n"
+
+
+def test_code_sink_lets_a_line_that_is_not_over_be_overwritten_after_it_was_read() -> None:
+    sink = CodeSink(1_000)
+    sink.write("10 %\r")
+    assert sink.text == "10 %"
+    sink.write("20 %")
+    assert sink.text == "20 %"
+
+
+def test_code_sink_keeps_head_and_tail_in_all() -> None:
+    sink = CodeSink(900)
+    for n in range(100_000):
+        sink.write(f"{n:9}\n")
+    assert sink.text == "".join(f"{n:9}\n" for n in range(60)) + "\n… 999,100 characters cut …\n" + "".join(
+        f"{n:9}\n" for n in range(99_970, 100_000)
+    )
+
+
+def test_code_sink_bounds_a_line_without_end() -> None:
+    sink = CodeSink(900)
+    for _ in range(1_000):
+        sink.write("x" * 10_000)
+    assert len(sink.text) < 950
+    assert len(sink._line) + sink._n_unread < 200_000
+
+
+def test_code_sink_drops_control_characters() -> None:
+    sink = CodeSink(900)
+    sink.write("\x1b[31mred\x1b[0m\x07\n")
+    assert sink.text == "red\n"

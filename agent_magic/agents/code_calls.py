@@ -1,0 +1,307 @@
+"""The tools of a code agent as functions of its code: each call checked, made, recorded and told.
+
+It must not run code, nor decide when a step ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import functools
+import inspect
+import threading
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any, cast
+
+from agent_magic.agents.approving import CALLS_OF_CODE, Asking, approve_calls, may_ask
+from agent_magic.agents.calling import tell_crash
+from agent_magic.agents.drafts import StepDraft
+from agent_magic.agents.run import Run
+from agent_magic.agents.side_by_side import BACKGROUND_LOOP
+from agent_magic.core.errors import CallRejected, StepError
+from agent_magic.core.events import Event, ToolCallEnded, ToolCallStarted
+from agent_magic.core.messages import ToolCall
+from agent_magic.core.steps import Fault, Timing, ToolResult
+from agent_magic.core.text import truncate
+from agent_magic.core.values import Value, describe, is_text_like, to_text
+from agent_magic.execution.running import give_answer, is_called_by_code, persons_code
+from agent_magic.execution.sinks import Sink, printing_into
+from agent_magic.tools.builtin import FINAL_ANSWER
+from agent_magic.tools.python_call import bind_call
+from agent_magic.tools.tool import PreparedCall, Tool
+
+MAX_CALLS = 10_000
+"""Calls of one block that are kept; of more, the first and the last ones."""
+_SHOWN = 600
+"""Characters of a result that are kept beside the value, for a person to read."""
+
+
+class CodeCalls:
+    """The tools of one step, as functions, and what became of each call.
+
+    Args:
+        run: The run.
+        asking: The agent, of whom a person's approvals are asked.
+        tools: By name, as they are for this step.
+        code_id: Of the code's own call.
+        step_number: Of the step.
+    """
+
+    def __init__(
+        self, run: Run, asking: Asking, tools: Mapping[str, Tool], *, code_id: str, step_number: int
+    ) -> None:
+        self._run = run
+        self._asking = asking
+        self._code_id = code_id
+        self._step_number = step_number
+        self._lock = threading.Lock()
+        self._thread = threading.current_thread()
+        self._first: list[ToolResult | None] = []
+        self._last: deque[ToolResult | None] = deque(maxlen=MAX_CALLS // 2)
+        self._n_started = 0
+        self._events: deque[Event] = deque()
+        self._is_open = True
+        self.functions: dict[str, Callable[..., Value]] = {
+            name: self._final_answer(tool) if name == FINAL_ANSWER.name else ToolFunction(tool, self)
+            for name, tool in tools.items()
+        }
+        """By name, to be lent to the code's namespace."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the step still goes on."""
+        return self._is_open
+
+    @property
+    def results(self) -> tuple[ToolResult, ...]:
+        """What became of the calls, in the order of their starts."""
+        with self._lock:
+            return tuple(result for result in (*self._first, *self._last) if result is not None)
+
+    @property
+    def n_left_out(self) -> int:
+        """Calls in the middle that are not kept."""
+        return max(0, self._n_started - len(self._first) - len(self._last))
+
+    def close(self) -> None:
+        """The step is over: functions that outlived it are the person's own again."""
+        self._is_open = False
+
+    def take_events(self) -> Generator[Event, None, None]:
+        """The events that nobody took while the code ran, in order."""
+        while self._events:
+            yield self._events.popleft()
+
+    def call(self, tool: Tool, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        """Make one call.
+
+        Raises:
+            ToolCallError: Its arguments do not fit; the body was not entered.
+            CallRejected: The person refused it.
+            Exception: What the body raised, as it is.
+        """
+        call = ToolCall(id=self._run.call_ids.unique("call_1"), name=tool.name, arguments={})
+        place = self._enter(ToolResult(call=call))
+        try:
+            arguments = bind_call(tool, args, kwargs)
+            call = replace(call, arguments=arguments)
+            prepared = tool.prepare(arguments, None)
+            with persons_code():
+                prepared = self._approved(tool, call, prepared)
+        except StepError as error:
+            self._end(place, ToolResult(call=call, fault=_fault(error)))
+            raise
+        return self._make(tool, call, prepared, place)
+
+    # -- one call ------------------------------------------------------------------------------
+
+    def _make(self, tool: Tool, call: ToolCall, prepared: PreparedCall, place: int) -> Value:
+        sink, start = Sink(), time.time()
+        with persons_code():
+            self._keep(place, ToolResult(call=call))
+            self._tell(ToolCallStarted(step_number=self._step_number, call=call, inside=self._code_id))
+            try:
+                with printing_into(sink):
+                    value = tool.invoke(prepared)
+            except BaseException as crash:
+                self._end(place, _failed(tool, call, prepared, crash, sink, start))
+                raise
+            if not inspect.isawaitable(value):
+                self._end(place, _succeeded(call, prepared, value, sink, start))
+                return value
+        return self._awaited(value, tool, call, prepared, place, sink, start)
+
+    async def _awaited(
+        self,
+        awaitable: Awaitable[Value],
+        tool: Tool,
+        call: ToolCall,
+        prepared: PreparedCall,
+        place: int,
+        sink: Sink,
+        start: float,
+    ) -> Value:
+        """What an async tool gives: it runs on the loop that async tools run on, outside of the guard."""
+        loop = self._run.loop or BACKGROUND_LOOP.loop()
+        done: Future[Value] = Future()
+        context = contextvars.copy_context()
+        tasks: list[asyncio.Task[None]] = []
+
+        async def carry() -> None:
+            try:
+                with printing_into(sink):
+                    done.set_result(await awaitable)
+            except BaseException as crash:  # noqa: BLE001 - it is raised again where it is awaited
+                done.set_exception(crash)
+
+        loop.call_soon_threadsafe(lambda: tasks.append(loop.create_task(carry(), context=context)))
+        try:
+            value = await asyncio.wrap_future(done)
+        except BaseException as crash:
+            loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])
+            self._end(place, _failed(tool, call, prepared, crash, sink, start))
+            raise
+        self._end(place, _succeeded(call, prepared, value, sink, start))
+        return value
+
+    def _approved(self, tool: Tool, call: ToolCall, prepared: PreparedCall) -> PreparedCall:
+        """The call as the person wants it made.
+
+        Raises:
+            CallRejected: It is not to be made.
+        """
+        run = self._run
+        if not may_ask(run, self._asking) or run.own_tools.get(tool.name) is tool:
+            return prepared
+        asked = StepDraft(self._step_number)
+        asked.calls = (call,)
+
+        def prepare(edited: ToolCall) -> tuple[Tool, PreparedCall]:
+            return tool, tool.prepare(cast("Mapping[str, Value]", edited.arguments), run.state)
+
+        events = approve_calls(
+            run, self._asking, asked, {0: (tool, prepared)}, prepare, policies=CALLS_OF_CODE
+        )
+        while True:
+            try:
+                event = next(events)
+            except StopIteration as ended:
+                ready = ended.value
+                break
+            if not isinstance(event, ToolCallEnded):  # its end is told once, below
+                self._tell(event)
+        if not ready:
+            fault = asked.results[0].fault
+            raise CallRejected(fault.message if fault else "The person refused this call.")
+        return ready[0][1]
+
+    def _final_answer(self, tool: Tool) -> Callable[..., Value]:
+        @functools.wraps(tool.function if hasattr(tool, "function") else tool.forward)  # pyright: ignore
+        def final_answer(*args: Value, **kwargs: Value) -> Value:
+            prepared = tool.prepare(bind_call(tool, args, kwargs), None)
+            with persons_code():
+                value = tool.invoke(prepared)
+            give_answer(value)
+
+        final_answer.__name__ = final_answer.__qualname__ = FINAL_ANSWER.name
+        return final_answer
+
+    # -- keeping and telling -------------------------------------------------------------------
+
+    def _enter(self, result: ToolResult) -> int:
+        with self._lock:
+            place = self._n_started
+            self._n_started += 1
+            if place < MAX_CALLS // 2:
+                self._first.append(result)
+            else:
+                self._last.append(result)
+            return place
+
+    def _keep(self, place: int, result: ToolResult) -> None:
+        with self._lock:
+            if place < len(self._first):
+                self._first[place] = result
+                return
+            at = place - (self._n_started - len(self._last))
+            if 0 <= at < len(self._last):
+                self._last[at] = result
+
+    def _end(self, place: int, result: ToolResult) -> None:
+        self._keep(place, result)
+        with persons_code():
+            self._tell(ToolCallEnded(step_number=self._step_number, result=result, inside=self._code_id))
+
+    def _tell(self, event: Event) -> None:
+        """Give an event to whoever listens, in the run's own thread; else keep it for later."""
+        self._events.append(event)
+        listen = self._run.listen
+        if listen is None or threading.current_thread() is not self._thread:
+            return
+        while self._events:
+            listen(self._events.popleft())
+
+
+class ToolFunction:
+    """A tool as a name in the namespace of code: called by the code it is recorded, else it is the person's own.
+
+    The person's functions use their neighbours under the same names while code runs; and a function
+    that the code made may be called in a later cell.
+    """
+
+    def __init__(self, tool: Tool, calls: CodeCalls) -> None:
+        self._agent_magic = (tool, calls)
+        original = getattr(tool, "function", tool)
+        functools.update_wrapper(self, original, updated=())
+        self.__wrapped__ = original
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        tool, calls = self._agent_magic
+        if calls.is_open and is_called_by_code():
+            return calls.call(tool, args, kwargs)
+        return self.__wrapped__(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["__wrapped__"], name)
+
+    def __instancecheck__(self, value: object) -> bool:
+        return isinstance(value, cast("type", self.__wrapped__))
+
+    def __repr__(self) -> str:
+        return repr(self.__wrapped__)
+
+
+def _succeeded(call: ToolCall, prepared: PreparedCall, value: Value, sink: Sink, start: float) -> ToolResult:
+    shown = to_text(value) if is_text_like(value) else str(describe(value, _SHOWN))
+    return ToolResult(
+        call=call,
+        observation=truncate(shown, _SHOWN),
+        output=value,
+        notes=prepared.notes,
+        printed=sink.text,
+        timing=Timing(start=start, end=time.time()),
+    )
+
+
+def _failed(
+    tool: Tool, call: ToolCall, prepared: PreparedCall, crash: BaseException, sink: Sink, start: float
+) -> ToolResult:
+    if isinstance(crash, Exception | SystemExit):
+        fault = _fault(crash if isinstance(crash, StepError) else tell_crash(tool, crash))
+    else:
+        fault = Fault(kind="Interrupted", message="The call was interrupted before it ended.")
+    return ToolResult(
+        call=call,
+        fault=fault,
+        notes=prepared.notes,
+        printed=sink.text,
+        timing=Timing(start=start, end=time.time()),
+    )
+
+
+def _fault(error: StepError) -> Fault:
+    return Fault(kind=type(error).__name__, message=error.message)

@@ -1,0 +1,97 @@
+"""Undo: the names that a step or a run made, rebound or deleted become what they were before.
+
+It must not change a memory, nor guess: what another changed since is left as it is, and that is said.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent_magic.agents.drafts import Binding
+from agent_magic.agents.history import RunHistory
+from agent_magic.core.changes import ABSENT
+from agent_magic.core.errors import OptionError
+from agent_magic.core.state import AgentState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undone:
+    """What was taken back, and what could not be, a line for each name."""
+
+    undone: tuple[str, ...]
+    kept: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join([*self.undone, *self.kept])
+
+
+def undo(history: RunHistory, state: AgentState, step: int | None, run_id: str | None) -> Undone:
+    """Take back the bindings of one step, or of all steps of a run, the newest first.
+
+    Args:
+        history: Of the agent.
+        state: The agent's.
+        step: A step's number; None for all.
+        run_id: None for the run that ended last.
+
+    Raises:
+        OptionError: There is no such run or step, or it changed nothing.
+    """
+    steps = _steps_of(history, run_id)
+    chosen = sorted(steps, reverse=True) if step is None else [step]
+    if step is not None and step not in steps:
+        known = ", ".join(map(str, sorted(steps))) or "none"
+        raise OptionError(
+            f"Step {step} changed no name, or there is no such step. Steps that did: {known}. "
+            "Give one of these, or none for the whole run."
+        )
+    undone: list[str] = []
+    kept: list[str] = []
+    for number in chosen:
+        left: dict[str, Binding] = {}
+        for name, binding in steps[number].items():
+            is_done, line = _take_back(state, name, binding, number)
+            (undone if is_done else kept).append(line)
+            if not is_done:
+                left[name] = binding
+        if left:
+            steps[number] = left
+        else:
+            del steps[number]
+    if undone:
+        state.tell_undone(undone)
+    return Undone(undone=tuple(undone), kept=tuple(kept))
+
+
+def _steps_of(history: RunHistory, run_id: str | None) -> dict[int, dict[str, Binding]]:
+    if not history.results:
+        raise OptionError("There is no run whose changes could be taken back.")
+    wanted = history.results[-1].run_id if run_id is None else run_id
+    if wanted not in {result.run_id for result in history.results}:
+        known = ", ".join(result.run_id for result in history.results[-5:])
+        raise OptionError(f"There is no run {wanted!r} in memory. The newest: {known}.")
+    steps = history.bindings.get(wanted)
+    if not steps:
+        raise OptionError(
+            "That run changed no name that could be taken back, or it was taken back already, "
+            "or the kernel was restarted since."
+        )
+    return steps
+
+
+def _take_back(state: AgentState, name: str, binding: Binding, number: int) -> tuple[bool, str]:
+    """Make one name what it was; whether that was done, and what to say of it."""
+    change = binding.change
+    if change.kind == "mutated":
+        how = f" ({change.detail or change.after})" if change.detail or change.after else ""
+        return False, f"{name} stays as it is: step {number} changed it in place{how}"
+    now = state.base[name] if name in state.base else ABSENT  # noqa: SIM401 - a State has no `get`
+    if now is not binding.after:
+        return False, f"{name} stays as it is: it was changed after step {number}"
+    if binding.before is ABSENT:
+        state.base.unbind(name)
+        return True, f"{name} is gone: step {number} had made it ({change.after})"
+    state.base.bind(name, binding.before)
+    if change.kind == "deleted":
+        return True, f"{name} is back ({change.before}): step {number} had deleted it"
+    return True, f"{name} is what it was before step {number} ({change.before})"

@@ -1,0 +1,190 @@
+"""Puts checks into code where it could swallow the end of its step: the sticky stop and `final_answer`.
+
+It must not know what the check looks at (`STOP.ask` is set by the one who runs the code), and must not
+put a check into a loop that has no `try` or `with` of its own.
+
+The check is a call on a constant, so it needs no name in the code's namespace: a text stands in the
+syntax tree, and `seal` puts `STOP` in its place once the code is compiled.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import uuid
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+from types import CodeType
+
+from agent_magic.core.values import Value
+
+_SENTINEL = f"agent_magic.checkpoint.{uuid.uuid4().hex}"
+# Handlers of these cannot catch what ends a step: a BaseException that is no Exception.
+_HARMLESS = frozenset(
+    name
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type) and issubclass(kind, Exception) and not name.startswith("_")
+)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Pass)
+
+
+def _nothing() -> None:
+    """No step runs."""
+
+
+class Stop:
+    """What the checks in compiled code call."""
+
+    __slots__ = ("ask",)
+
+    def __init__(self) -> None:
+        self.ask: Callable[[], None] = _nothing
+        """Raises what ends the step, if the step of the calling thread has ended."""
+
+    def check(self) -> None:
+        """Raises if the step is over; returns at once if not, and outside any step."""
+        self.ask()
+
+    def __reduce__(self) -> str:
+        """By reference, so that functions with checks in them can be pickled."""
+        return "STOP"
+
+
+STOP = Stop()
+"""The one instance."""
+
+
+def instrument(tree: ast.Module, *, bound: AbstractSet[str] = frozenset()) -> bool:
+    """Puts the checks into the tree, in place; positions of the source stay as they are.
+
+    Args:
+        tree: Without its last expression.
+        bound: Names that the code binds: an exception's name among them may mean another one.
+
+    Returns:
+        Whether there is any check in it.
+    """
+    work = _Instrumenting(_HARMLESS - bound if bound else _HARMLESS)
+    work.do_body(tree.body)
+    work.do_top(tree.body)
+    return work.n_checks > 0
+
+
+def seal(code: CodeType) -> CodeType:
+    """The code with `STOP` where the text stands for it, in its functions too."""
+    constants = tuple(_sealed(constant) for constant in code.co_consts)
+    if all(new is old for new, old in zip(constants, code.co_consts, strict=True)):
+        return code
+    return code.replace(co_consts=constants)
+
+
+def _sealed(constant: Value) -> Value:
+    if isinstance(constant, CodeType):
+        return seal(constant)
+    return STOP if type(constant) is str and constant == _SENTINEL else constant
+
+
+def _check_at(line: int, column: int) -> ast.Expr:
+    constant = ast.Constant(value=_SENTINEL)
+    attribute = ast.Attribute(value=constant, attr="check", ctx=ast.Load())
+    call = ast.Call(func=attribute, args=[], keywords=[])
+    check = ast.Expr(value=call)
+    for node in (constant, attribute, call, check):
+        node.lineno = node.end_lineno = line
+        node.col_offset = node.end_col_offset = column
+    return check
+
+
+class _Instrumenting:
+    """One walk over the statements; expressions hold none, so they are not looked at."""
+
+    def __init__(self, harmless: AbstractSet[str]) -> None:
+        self._harmless = harmless
+        self.n_checks = 0
+
+    def do_body(self, body: list[ast.stmt], *, is_final: bool = False, is_in_loop: bool = False) -> None:
+        """Goes through a list of statements.
+
+        Args:
+            is_final: The list stands in a `finally`, which a `return` in it would leave.
+            is_in_loop: A loop stands between that `finally` and the list, so that `break` leaves the loop only.
+        """
+        index = 0
+        while index < len(body):
+            statement = body[index]
+            if isinstance(statement, ast.With | ast.AsyncWith):
+                self.do_body(statement.body, is_final=is_final, is_in_loop=is_in_loop)
+                index += 1
+                body.insert(
+                    index, self._new_check(statement.end_lineno or statement.lineno, statement.col_offset)
+                )
+            elif is_final and (
+                isinstance(statement, ast.Return)
+                or (isinstance(statement, ast.Break | ast.Continue) and not is_in_loop)
+            ):
+                body.insert(index, self._new_check(statement.lineno, statement.col_offset))
+                index += 1
+            else:
+                self._do_statement(statement, is_final=is_final, is_in_loop=is_in_loop)
+            index += 1
+
+    def do_top(self, body: list[ast.stmt]) -> None:
+        """Between the statements of the module: an end that a library swallowed is found there.
+
+        None before the first statement that does something, since a `from __future__` must come first.
+        """
+        index = len(body) - 1
+        while index > 0:
+            before = body[index - 1]
+            is_text = isinstance(before, ast.Expr) and isinstance(before.value, ast.Constant)
+            if not is_text and not isinstance(before, _DEFINITIONS) and not _is_simple(before):
+                body.insert(index, self._new_check(body[index].lineno, body[index].col_offset))
+            index -= 1
+
+    def _new_check(self, line: int, column: int) -> ast.Expr:
+        self.n_checks += 1
+        return _check_at(line, column)
+
+    def _do_statement(self, statement: ast.stmt, *, is_final: bool, is_in_loop: bool) -> None:
+        match statement:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                self.do_body(statement.body)
+            case ast.Try() | ast.TryStar():
+                self._do_try(statement, is_final=is_final, is_in_loop=is_in_loop)
+            case ast.For() | ast.AsyncFor() | ast.While():
+                self.do_body(statement.body, is_final=is_final, is_in_loop=True)
+                self.do_body(statement.orelse, is_final=is_final, is_in_loop=is_in_loop)
+            case ast.If():
+                self.do_body(statement.body, is_final=is_final, is_in_loop=is_in_loop)
+                self.do_body(statement.orelse, is_final=is_final, is_in_loop=is_in_loop)
+            case ast.Match():
+                for branch in statement.cases:
+                    self.do_body(branch.body, is_final=is_final, is_in_loop=is_in_loop)
+            case _:
+                pass
+
+    def _do_try(self, statement: ast.Try | ast.TryStar, *, is_final: bool, is_in_loop: bool) -> None:
+        for body in (statement.body, statement.orelse):
+            self.do_body(body, is_final=is_final, is_in_loop=is_in_loop)
+        for handler in statement.handlers:
+            self.do_body(handler.body, is_final=is_final, is_in_loop=is_in_loop)
+            if not self._is_harmless(handler.type):
+                handler.body.insert(0, self._new_check(handler.lineno, handler.col_offset))
+        if statement.finalbody:
+            self.do_body(statement.finalbody, is_final=True)
+            last = statement.finalbody[-1]
+            statement.finalbody.append(self._new_check(last.end_lineno or last.lineno, last.col_offset))
+
+    def _is_harmless(self, caught: ast.expr | None) -> bool:
+        match caught:
+            case ast.Name(id=name):
+                return name in self._harmless
+            case ast.Tuple(elts=parts):
+                return all(self._is_harmless(part) for part in parts)
+            case _:
+                return False
+
+
+def _is_simple(statement: ast.stmt) -> bool:
+    """Binds a name or a constant: nothing in it could end the step."""
+    return isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant | ast.Name)

@@ -1,0 +1,125 @@
+"""WATCHER: one thread of the process that looks after long code: time off the main thread, and memory.
+
+It must not start before it is needed, and ends when it is not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+Tick = Callable[[float], float]
+"""Takes the time, as `time.monotonic` gives it, and gives the time when it wants to be called next."""
+
+MEMORY_SHARE = 0.75
+"""Of the memory that is free when code starts, what it may take."""
+_LOOK_S = 0.1
+_IDLE_S = 2.0
+
+
+class Watcher:
+    """Calls whoever asked for it, at the time asked for, in a thread of its own."""
+
+    def __init__(self) -> None:
+        self._wakes = threading.Condition(threading.RLock())
+        self._ticks: list[Tick] = []
+        self._thread: threading.Thread | None = None
+        self._is_woken = False
+
+    def add(self, tick: Tick) -> None:
+        """Call `tick` from now on; where no thread can start, it is not."""
+        with self._wakes:
+            self._ticks.append(tick)
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._watch, name="agent_magic_watcher", daemon=True)
+                with contextlib.suppress(RuntimeError):
+                    self._thread.start()
+            self.wake()
+
+    def remove(self, tick: Tick) -> None:
+        """Call it no more."""
+        with self._wakes:
+            if tick in self._ticks:
+                self._ticks.remove(tick)
+
+    def wake(self) -> None:
+        """Call all now: one of them has changed its mind about the time."""
+        with self._wakes:
+            self._is_woken = True
+            self._wakes.notify()
+
+    def _watch(self) -> None:
+        idle_since = time.monotonic()
+        while True:
+            with self._wakes:
+                self._is_woken = False
+                ticks = list(self._ticks)
+            now = time.monotonic()
+            due = min([tick(now) for tick in ticks], default=now + _IDLE_S)
+            with self._wakes:
+                if self._ticks:
+                    idle_since = now
+                elif now - idle_since > _IDLE_S:
+                    self._thread = None
+                    return
+                if not self._is_woken:
+                    self._wakes.wait(max(0.001, due - time.monotonic()))
+
+
+WATCHER = Watcher()
+
+
+class MemoryWatch:
+    """Looks ten times a second how much memory the process has taken since."""
+
+    def __init__(self, on_too_much: Callable[[float], None]) -> None:
+        self._on_too_much = on_too_much
+        self._start = resident_bytes()
+        self._room = available_bytes() * MEMORY_SHARE
+        self._is_told = False
+
+    def start(self) -> None:
+        """Look from now on, if the system tells what there is to be seen."""
+        if self._start and self._room:
+            WATCHER.add(self._tick)
+
+    def finish(self) -> None:
+        """Look no more."""
+        WATCHER.remove(self._tick)
+
+    def _tick(self, now: float) -> float:
+        taken = resident_bytes() - self._start
+        if taken > self._room and not self._is_told:
+            self._is_told = True
+            self._on_too_much(taken)
+        return now + _LOOK_S
+
+
+def resident_bytes() -> int:
+    """Memory that this process has now; 0 where nothing tells it."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        psutil = sys.modules.get("psutil")
+        return psutil.Process().memory_info().rss if psutil is not None else 0
+
+
+def available_bytes() -> int:
+    """Memory that is free for this process, its container's limit counted; 0 where nothing tells it."""
+    found: list[int] = []
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        meminfo = Path("/proc/meminfo").read_text(encoding="ascii")
+        found.append(int(meminfo.split("MemAvailable:")[1].split()[0]) * 1024)
+    with contextlib.suppress(OSError, ValueError):
+        limit = int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii"))
+        found.append(limit - int(Path("/sys/fs/cgroup/memory.current").read_text(encoding="ascii")))
+    psutil = sys.modules.get("psutil")
+    if not found and psutil is not None:
+        found.append(psutil.virtual_memory().available)
+    return max(0, min(found, default=0))

@@ -1,0 +1,135 @@
+"""Ledger: names of the namespace round one step: lent, given back, put back, and who made which.
+
+It must not look into values: what is changed in place is `protecting`'s affair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
+
+from agent_magic.core.values import Value
+
+_ABSENT = object()
+
+
+class Internal(dict[str, bool]):
+    """Whether the kernel alone binds a name, by name; each is asked for once.
+
+    Args:
+        is_internal: Tells it.
+    """
+
+    def __init__(self, is_internal: Callable[[str], bool]) -> None:
+        super().__init__()
+        self._is_internal = is_internal
+
+    def __missing__(self, name: str) -> bool:
+        # A namespace may have any key; only texts are names.
+        found = self[name] = type(name) is not str or self._is_internal(name)
+        return found
+
+
+def persons_names(
+    names: Mapping[str, Value], made: Mapping[str, Value], internal: Mapping[str, bool]
+) -> dict[str, Value]:
+    """Those of `names` that are the person's: code has not made them, or they mean something else since."""
+    get = made.get
+    return {
+        name: value for name, value in names.items() if get(name, _ABSENT) is not value and not internal[name]
+    }
+
+
+class Ledger:
+    """What names meant before a step, and what they are to mean after it.
+
+    Args:
+        namespace: The living one.
+        persons: Names of the person's, with their values; kept up to date here.
+        lent: Names for this step alone, with theirs.
+        internal: Whether the kernel alone binds a name, by name.
+    """
+
+    def __init__(
+        self,
+        namespace: dict[str, Value],
+        *,
+        persons: dict[str, Value],
+        lent: Mapping[str, Value],
+        internal: Mapping[str, bool],
+    ) -> None:
+        self._namespace = namespace
+        self._persons = persons
+        self._lent = dict(lent)
+        self._internal = internal
+        self._before = namespace.copy()
+        self._hidden: dict[str, Value] = {}
+        self._is_lent = False
+        self.rebound: dict[str, Value] = {}
+        """Lent names that code has bound anew, with their values."""
+
+    def lend(self) -> None:
+        """Let lent names mean what they mean for the code."""
+        if self._is_lent:
+            return
+        self._is_lent = True
+        for name, value in self._lent.items():
+            self._hidden[name] = self._namespace.get(name, _ABSENT)
+            self._namespace[name] = self.rebound.get(name, value)
+
+    def take_back(self) -> None:
+        """Let lent names mean what they meant before."""
+        if not self._is_lent:
+            return
+        namespace = self._namespace
+        for name, value in self._lent.items():
+            now = namespace.get(name, _ABSENT)
+            if now is not value and now is not _ABSENT:
+                self.rebound[name] = now
+            before = self._hidden[name]
+            if before is _ABSENT:
+                namespace.pop(name, None)
+            else:
+                namespace[name] = before
+        self._is_lent = False
+
+    def come_back(self, at_leaving: Mapping[str, Value]) -> None:
+        """What a person's code has bound since the namespace was `at_leaving` is the person's."""
+        get = at_leaving.get
+        for name, value in list(self._namespace.items()):
+            if get(name, _ABSENT) is not value and not self._internal[name]:
+                self._before[name] = self._persons[name] = value
+        if len(self._namespace) < len(at_leaving) or any(name not in self._namespace for name in at_leaving):
+            for name in at_leaving:
+                if name not in self._namespace:
+                    self._persons.pop(name, None)
+                    self._before.pop(name, None)
+        self.lend()
+
+    def changed(self) -> dict[str, Value]:
+        """Names that code has bound anew, with their values; those that are lent count not, while they are."""
+        get, internal = self._before.get, self._internal
+        lent = self._lent if self._is_lent else ()
+        return {
+            name: value
+            for name, value in self._namespace.copy().items()
+            if get(name, _ABSENT) is not value and not internal[name] and name not in lent
+        }
+
+    def put_back(self, changed: Mapping[str, Value], kept_open: AbstractSet[str]) -> list[str]:
+        """Let names of the person's mean what they meant; gives those that did not.
+
+        Args:
+            changed: What `changed` gave.
+            kept_open: Names of the person's that code may bind.
+        """
+        namespace, persons = self._namespace, self._persons
+        names = [name for name in changed if name in persons]
+        n_new = sum(name not in self._before for name in changed)
+        if len(namespace) != len(self._before) + n_new:  # some are gone, or the kernel has bound its own
+            lent = self._lent if self._is_lent else ()
+            names += [name for name in persons if name not in namespace and name not in lent]
+        names = [name for name in names if name not in kept_open]
+        for name in names:
+            namespace[name] = persons[name]
+        return names

@@ -1,0 +1,210 @@
+"""Slot: one parameter of a tool, and how a value given for it becomes what the function gets.
+
+It must not know the other arguments of a call.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
+
+from jsonschema import Draft202012Validator, ValidationError
+from pydantic import ValidationError as ConversionError
+
+from agent_magic.core.state import AgentState
+from agent_magic.core.values import Value, is_json
+from agent_magic.tools.hints import newest, without_marks
+from agent_magic.tools.live import to_plain
+from agent_magic.tools.parameter import Parameter
+from agent_magic.tools.places import Place
+from agent_magic.tools.references import Flaw, Path, Reader
+from agent_magic.tools.wording import LIMITS, to_bounded, to_path, to_short
+from agent_magic.tools.words import JSON, PYTHON, Words
+
+_PLAIN: Mapping[type, str] = {int: "integer", float: "number", str: "string", bool: "boolean"}
+_NOT_BY_CLASS = (int, float, complex, bool, dt.date)
+"""Classes whose subclasses are something else: a bool is no number, a time is no day."""
+
+
+class Slot:
+    """One parameter with what is made once for it."""
+
+    def __init__(self, parameter: Parameter) -> None:
+        hints = parameter.hint_schema
+        self.parameter = parameter
+        self._path: Path = (parameter.name,)
+        self._adapter = hints.adapter
+        self._place = Place(hints.schema, hints.definitions, hints.adapter)
+        is_plain = (
+            hints.schema == {"type": _PLAIN.get(parameter.hint)}
+            if isinstance(parameter.hint, type)
+            else False
+        )
+        self._plain = parameter.hint if is_plain else None
+        schema = without_marks(hints.schema, keep_string=False)
+        self._validator = (
+            Draft202012Validator({**schema, "$defs": dict(hints.definitions)}) if schema else None
+        )
+        self._says_all = hints.adapter is not None and hints.is_of_adapter
+
+    def read(self, value: Value, reader: Reader) -> Value:
+        """The value for the function; flaws are left with the reader."""
+        # The common case, a scalar of the declared type, costs next to nothing.
+        kind = cast("type[Value]", type(value))
+        if kind is self._plain and (kind is not str or not _may_refer(value, reader.state)):
+            return value
+        if reader.state is None:
+            return self._read_live(value, reader)
+        n_flaws = len(reader.flaws)
+        value = reader.read(value, self._place, self._path)
+        if len(reader.flaws) > n_flaws or self._is_refused_by_schema(value, reader):
+            return None
+        is_live = self._path in reader.live
+        if is_live and any(live.accepts(value) for live in self._place.live):
+            return value
+        return self._convert(value, value, reader, is_live=is_live)
+
+    def _read_live(self, value: Value, reader: Reader) -> Value:
+        """What code gives: handed over itself if it is of the declared type, else converted as JSON would be."""
+        if any(live.accepts(value) for live in self._place.live) or self._is_instance(value):
+            return value
+        if self._fits_strictly(value):
+            return self._convert(value, value, reader, is_live=True)
+        plain = to_plain(value, self._place)
+        if plain is not value and self._fits_strictly(plain):
+            return self._convert(plain, value, reader, is_live=True)
+        if self._is_refused_by_schema(plain, reader):
+            return None
+        # pydantic would make a list of whatever can be iterated: a frame's columns, a generator without end.
+        if not is_json(plain) and not self._place.accepts(plain):
+            reader.flaws.append(self._refused(self._path, value, PYTHON))
+            return None
+        return self._convert(plain, value, reader, is_live=True)
+
+    def _is_instance(self, value: Value) -> bool:
+        hint = self.parameter.hint
+        if not (self._says_all and isinstance(hint, type)) or isinstance(hint, types.GenericAlias):
+            return False
+        cls = newest(hint)
+        try:
+            return cls not in _NOT_BY_CLASS and isinstance(value, cls)
+        except TypeError:
+            return False  # a TypedDict, or a protocol that cannot be asked
+
+    def _fits_strictly(self, value: Value) -> bool:
+        """Whether it is of the declared type to the letter: quickly told, also of a long list."""
+        if self._adapter is None or not self._says_all:
+            return False
+        try:
+            self._adapter.validate_python(value, strict=True)
+        except Exception:  # noqa: BLE001 - people's validators may raise anything
+            return False
+        return True
+
+    def _is_refused_by_schema(self, value: Value, reader: Reader) -> bool:
+        if self._validator is None or not is_json(value):
+            return False
+        words = _words_of(reader)
+        errors = self._validator.iter_errors(value)
+        flaws = dict.fromkeys(_to_flaw(error, self._path, words) for error in errors)
+        reader.flaws += flaws
+        return bool(flaws)
+
+    def _convert(self, value: Value, given: Value, reader: Reader, *, is_live: bool) -> Value:
+        words = _words_of(reader)
+        if self._adapter is None:
+            if self._place.is_by_reference and not self._place.accepts(value):
+                reader.flaws.append(self._refused(self._path, value, words))
+            return value
+        try:
+            converted = self._adapter.validate_python(value)
+            if isinstance(converted, Iterator) and converted is not value:
+                # Of an `Iterable` pydantic makes an iterator that checks late and runs once.
+                converted = given if is_live else list(converted)
+        except ConversionError as error:
+            reader.flaws.append(self._conversion_flaw(error, value, words))
+            return None
+        except Exception as error:  # noqa: BLE001 - people's validators and `__post_init__` may raise anything
+            reason = to_bounded(f"{type(error).__name__}: {error}")
+            reader.flaws.append(self._refused(self._path, value, words, reason))
+            return None
+        # A live list that needs no change is handed over itself and not as pydantic's copy.
+        return given if is_live and value is given and _is_same(given, converted) else converted
+
+    def _conversion_flaw(self, error: ConversionError, value: Value, words: Words) -> Flaw:
+        details = error.errors(include_url=False, include_context=False)
+        inner: Value = value
+        path = list(self._path)
+        for part in details[0]["loc"]:
+            # pydantic's location also holds names of types and of a union's members.
+            if (isinstance(inner, list) and isinstance(part, int)) or (
+                isinstance(inner, dict) and part in inner
+            ):
+                inner = cast("dict[str | int, Value]", inner)[part]
+                path.append(part)
+        kind = details[0]["type"]
+        is_type = words is PYTHON and kind.endswith(("_type", "_parsing", "_inexact"))
+        if len(details) > 1 or is_type or kind in ("is_instance_of", "callable_type"):
+            return self._refused(path, inner, words)
+        message = details[0]["msg"].replace("Input should be", "expected", 1).removeprefix("Value error, ")
+        return self._refused(path, inner, words, to_bounded(message))
+
+    def _refused(self, path: Sequence[str | int], value: Value, words: Words, reason: str = "") -> Flaw:
+        if not reason:
+            place = self._place
+            for part in path[1:]:
+                place = place.child(part)
+            reason = f"expected {words.to_expected(place.schema)}"
+        return Flaw(text=f"argument {to_path(path)!r} is {to_short(value)}; {reason}")
+
+
+def _words_of(reader: Reader) -> Words:
+    return PYTHON if reader.state is None else JSON
+
+
+def _to_flaw(error: ValidationError, path: Path, words: Words) -> Flaw:
+    error = _deepest(error)
+    where = to_path((*path, *error.absolute_path))
+    limit, value, schema = cast(
+        "tuple[Value, Value, Value]", (error.validator_value, error.instance, error.schema)
+    )
+    if error.validator == "required":
+        return Flaw(text=f"argument {where!r} lacks {next(key for key in limit if key not in value)!r}")
+    if error.validator == "additionalProperties":
+        known = schema.get("properties", {})
+        unknown = next(key for key in value if key not in known)
+        return Flaw(
+            text=f"argument {where!r} has no place for {to_short(unknown)}; expected {', '.join(known) or 'nothing'}"
+        )
+    if error.validator == "items" and "prefixItems" in schema:
+        limit = len(schema["prefixItems"])
+    limited = LIMITS.get(cast("str", error.validator))
+    expected = limited.format(limit) if limited else words.to_expected(schema)
+    return Flaw(text=f"argument {where!r} is {to_short(value)}; expected {expected}")
+
+
+def _deepest(error: ValidationError) -> ValidationError:
+    """Of a refused union, the error inside the member that fits best, if one fits at the top."""
+    while error.context:
+        inner = [
+            found
+            for found in error.context
+            if found.relative_path or found.validator not in ("type", "const", "enum")
+        ]
+        if len(inner) != 1:
+            break
+        error = inner[0]
+    return error
+
+
+def _may_refer(text: str, state: AgentState | None) -> bool:
+    return state is not None and (text.startswith("@") or state.references == "exact")
+
+
+def _is_same(value: Value, converted: Value) -> bool:
+    try:
+        return type(value) is type(converted) and bool(value == converted)
+    except Exception:  # noqa: BLE001 - `==` of live values may raise anything (arrays do)
+        return False
