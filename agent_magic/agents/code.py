@@ -10,6 +10,7 @@ import time
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import replace
 from os import PathLike
+from typing import cast
 
 from agent_magic.agents.approving import CODE, CallApproval, approve_calls, may_ask
 from agent_magic.agents.asking import ask_model
@@ -31,7 +32,7 @@ from agent_magic.core.events import Event, ToolCallEnded, ToolCallStarted
 from agent_magic.core.messages import ChatMessage, ImagePart, RequestKind, ToolCall
 from agent_magic.core.result import AgentMode
 from agent_magic.core.settings import SummaryMode
-from agent_magic.core.state import AgentState, State
+from agent_magic.core.state import AgentState, NamespaceState, State
 from agent_magic.core.steps import CLOSING_TAG, CODE_CALL, Fault, Timing, ToolResult
 from agent_magic.core.values import Value
 from agent_magic.execution.blocks import FoundCode, find_code, read_structured
@@ -132,6 +133,7 @@ class CodeAgent(MultiStepAgent):
         """Define the agent; no model is asked. What is not named here is as for `ToolCallingAgent`.
 
         Args:
+            state: A dictionary, such as `globals()`, is the very one that code runs on.
             executor: Runs the code; None for one that runs it on the dictionary of the State.
             additional_authorized_imports: Modules that code may import beside the safe part of the
                 standard library, numpy, pandas and what the notebook has imported; `"*"` for any.
@@ -144,6 +146,8 @@ class CodeAgent(MultiStepAgent):
         Raises:
             DefinitionError: A name, a limit, a function or a tool that cannot be.
         """
+        if type(state) is dict:
+            state = AgentState(NamespaceState(cast("dict[str, Value]", state)), scope="all")
         super().__init__(
             tools,
             model,
@@ -311,7 +315,6 @@ class CodeAgent(MultiStepAgent):
 
     def act(self, run: Run, moment: Moment, draft: StepDraft) -> Generator[Event, None, None]:
         """One reply of the model and the code in it."""
-        draft.is_code = True
         reply = yield from ask_model(run, moment, draft, self, "act")
         found = self._find_code(reply.message, is_structured=bool(reply.composed.options))
         draft.text_pieces[:] = [found.mended]
@@ -422,13 +425,14 @@ class CodeAgent(MultiStepAgent):
         if self._executor is not None:
             return self._executor
         base = run.state.base
-        if not isinstance(base, dict):
+        namespace = base.namespace if isinstance(base, NamespaceState) else base
+        if not isinstance(namespace, dict):
             raise OptionError(
                 f"Code cannot run on a State of type {type(base).__name__} without an executor. "
                 "Give executor=…, or a dictionary as state."
             )
         if self._own_executor is None or self._own_executor[0] is not base:
-            self._own_executor = (base, DictExecutor(base))
+            self._own_executor = (base, DictExecutor(namespace))
         return self._own_executor[1]
 
 

@@ -34,7 +34,7 @@ from agent_magic.tools.builtin import FINAL_ANSWER
 from agent_magic.tools.python_call import bind_call
 from agent_magic.tools.tool import PreparedCall, Tool
 
-MAX_CALLS = 10_000
+MAX_CALLS = 1_000
 """Calls of one block that are kept; of more, the first and the last ones."""
 _SHOWN = 600
 """Characters of a result that are kept beside the value, for a person to read."""

@@ -9,12 +9,12 @@ import enum
 from dataclasses import dataclass
 
 from agent_magic.core.state import AgentState
+from agent_magic.core.steps import ANSWER_GIVEN, NOTHING_TOLD
 from agent_magic.core.text import strip_control, truncate
 from agent_magic.core.values import Value, describe, is_text_like, note_endless, safe_repr
 from agent_magic.execution.request import CodeOutcome
 from agent_magic.execution.stopping import TimeLimitReached, limited
 
-_NOTHING = "The code ran. It printed nothing, and its last line has no value."
 _VALUE_CHARS = 4_000
 _ANSWER_CHARS = 2_000
 
@@ -46,7 +46,7 @@ def observe_code(outcome: CodeOutcome, state: AgentState, budget: int, timeout_s
     if outcome.has_value:
         parts.append(f"Value of the last line: {show_value(outcome.value, _VALUE_CHARS, timeout_s)}")
     is_over = outcome.is_answered or outcome.is_stopped or outcome.error is not None
-    text = "\n".join(parts) or ("" if is_over else _NOTHING)
+    text = "\n".join(parts) or ("" if is_over else NOTHING_TOLD)
     if len(text) <= budget:
         return SeenCode(text=text)
     name = state.keep(text)
@@ -56,7 +56,7 @@ def observe_code(outcome: CodeOutcome, state: AgentState, budget: int, timeout_s
 
 def observe_answer(answer: Value, told: str, budget: int, timeout_s: float | None) -> str:
     """What stands in the record of code that gave an answer."""
-    line = f"The answer was given: {show_value(answer, min(_ANSWER_CHARS, budget), timeout_s)}"
+    line = f"{ANSWER_GIVEN}{show_value(answer, min(_ANSWER_CHARS, budget), timeout_s)}"
     return f"{told}\n{line}" if told else line
 
 

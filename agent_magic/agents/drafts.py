@@ -113,7 +113,7 @@ class Binding:
 class StepDraft(Draft):
     """An action step while it is being made."""
 
-    def __init__(self, step_number: int) -> None:
+    def __init__(self, step_number: int, *, is_code: bool = False) -> None:
         super().__init__(step_number)
         self.calls_start: int | None = None
         self.calls: tuple[ToolCall, ...] = ()
@@ -121,7 +121,7 @@ class StepDraft(Draft):
         """By place in `calls`."""
         self.entered: set[int] = set()
         """Places of the calls whose bodies were entered, or are about to be."""
-        self.is_code = False
+        self.is_code = is_code
         """The step's action is a block of code; its one call is the code."""
         self.is_final_answer = False
         self.told_before_answer = ""

@@ -189,7 +189,7 @@ class Run:
     def begin_step(self, step_number: int) -> StepDraft:
         """Start an action step."""
         self.step_number = step_number
-        self._draft = draft = StepDraft(step_number)
+        self._draft = draft = StepDraft(step_number, is_code=self.mode == "code")
         return draft
 
     def begin_plan(self, step_number: int) -> PlanDraft:
@@ -248,7 +248,7 @@ class Run:
             self._mend()
             if self._draft is None and status == "interrupted":
                 n_made = sum(isinstance(step, ActionStep) for step in self.steps)
-                self._draft = StepDraft(self.first_step + n_made)
+                self._draft = StepDraft(self.first_step + n_made, is_code=self.mode == "code")
             if self._draft is not None:
                 self._draft.fault = self._draft.fault or error
                 if status == "interrupted":

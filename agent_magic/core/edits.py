@@ -128,7 +128,8 @@ def _edited_action(step: ActionStep, changes: Mapping[str, Value]) -> ActionStep
         )
     if "model_output" in changes:
         text = _check_text("model_output", changes["model_output"])
-        step = dataclasses.replace(step, model_output=text, calls_start=None)
+        start = text.find(OPENING_TAG) if step.is_code else -1
+        step = dataclasses.replace(step, model_output=text, calls_start=start if start >= 0 else None)
     return step
 
 

@@ -1,7 +1,7 @@
 """State: the names whose live values an agent may use, and the rule for referring to them.
 
-`State` is the protocol (in a notebook the kernel's namespace serves it), `DictState` one for plain
-Python, `AgentState` what one agent sees of a State: which names are open to it, and a layer of
+`State` is the protocol (in a notebook the kernel's namespace serves it), `DictState` and
+`NamespaceState` those for plain Python, `AgentState` what one agent sees of a State: which names are open to it, and a layer of
 its own for what was too long to tell. It must not look into the values.
 """
 
@@ -51,6 +51,42 @@ class DictState(dict[str, Value]):
     def unbind(self, name: str) -> None:
         """Let there be no `name` any more."""
         self.pop(name, None)
+
+
+class NamespaceState:
+    """A State on a dictionary of the person's, such as `globals()`: what is bound is bound there.
+
+    `__dunder__` names are there, but are not listed.
+    """
+
+    def __init__(self, namespace: dict[str, Value]) -> None:
+        self.namespace = namespace
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.namespace
+
+    def __getitem__(self, name: str) -> Value:
+        return self.namespace[name]
+
+    def __iter__(self) -> Iterator[str]:
+        # A copy: tools that run in other threads may bind names meanwhile.
+        return iter([name for name in list(self.namespace) if not _is_dunder(name)])
+
+    def items(self) -> list[tuple[str, Value]]:
+        """All names with their values, as iteration lists them."""
+        return [(name, value) for name, value in self.namespace.copy().items() if not _is_dunder(name)]
+
+    def bind(self, name: str, value: Value) -> None:
+        """Make `name` mean `value` from now on."""
+        self.namespace[name] = value
+
+    def unbind(self, name: str) -> None:
+        """Let there be no `name` any more."""
+        self.namespace.pop(name, None)
+
+
+def _is_dunder(name: str) -> bool:
+    return name[:2] == "__" and name[-2:] == "__"
 
 
 class AgentState:

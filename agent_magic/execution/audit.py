@@ -16,7 +16,8 @@ from typing import NoReturn
 
 from agent_magic.core.errors import CodeRefused
 from agent_magic.core.values import Value, safe_repr
-from agent_magic.execution.running import BOUNDARIES, HERE, Running, enter_thread
+from agent_magic.execution.course import BOUNDARIES, Running
+from agent_magic.execution.running import HERE, enter_thread
 
 _FILES = "Keep the result in a variable or give it with final_answer; to save it, call a tool that does."
 _NETWORK = "Call a tool that fetches it, or say in the final answer what is missing."

@@ -13,7 +13,7 @@ from types import CodeType
 from typing import Any, cast
 
 from agent_magic.core.values import Value
-from agent_magic.execution.running import BOUNDARIES
+from agent_magic.execution.course import BOUNDARIES
 from agent_magic.execution.stopping import StepEnd
 
 _CLEANUP_S = 1.0

@@ -130,14 +130,14 @@ class Binding:
                     f"`{name}` is the person's own, and code may not rebind it.",
                     f"Bind a new name, such as `{self._free(name)}`.",
                 )
+        elif is_dunder(name) and name not in ("__all__", "__version__", "__author__"):
+            self._refuse(node, f"`{name}` belongs to the interpreter.", "Use an ordinary name.")
         elif how != "delete" and (is_builtin(name) or name in REFUSED_NAMES):
             self._refuse(
                 node,
                 f"`{name}` is Python's own name, and binding it would break the notebook's other cells.",
                 f"Use another name, such as `{self._free(name)}`.",
             )
-        elif is_dunder(name) and name not in ("__all__", "__version__", "__author__"):
-            self._refuse(node, f"`{name}` belongs to the interpreter.", "Use an ordinary name.")
 
     def _free(self, name: str) -> str:
         rules = self._rules

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from agent_magic.core.errors import ParsingError
+from agent_magic.core.redact import redact
+from agent_magic.core.text import strip_control
 from agent_magic.execution.finding import MAX_TEXT_CHARS, OBSERVATION, Block, find_blocks
 from agent_magic.execution.source import is_incomplete, refuse_unreadable, try_parse
 
@@ -226,7 +228,7 @@ def _refuse_cut(last: Block, finish_reason: str | None) -> None:
             "Send the work in smaller steps, one short block each."
         )
     if last.tree is None and is_incomplete(last.code):
-        end = lines[-1].strip()
+        end = redact(strip_control(lines[-1].strip()))
         raise ParsingError(
             f"The code block was never closed, and its code is cut off in line {len(lines)}: "
             f"`{end if len(end) <= 100 else '…' + end[-100:]}`. Nothing ran.\n"

@@ -54,19 +54,20 @@ STOP = Stop()
 """The one instance."""
 
 
-def instrument(tree: ast.Module, *, bound: AbstractSet[str] = frozenset()) -> bool:
+def instrument(tree: ast.Module, *, bound: AbstractSet[str] = frozenset(), is_followed: bool = False) -> bool:
     """Puts the checks into the tree, in place; positions of the source stay as they are.
 
     Args:
         tree: Without its last expression.
         bound: Names that the code binds: an exception's name among them may mean another one.
+        is_followed: The last expression was taken out and is evaluated after the tree.
 
     Returns:
         Whether there is any check in it.
     """
     work = _Instrumenting(_HARMLESS - bound if bound else _HARMLESS)
     work.do_body(tree.body)
-    work.do_top(tree.body)
+    work.do_top(tree.body, is_followed=is_followed)
     return work.n_checks > 0
 
 
@@ -128,18 +129,16 @@ class _Instrumenting:
                 self._do_statement(statement, is_final=is_final, is_in_loop=is_in_loop)
             index += 1
 
-    def do_top(self, body: list[ast.stmt]) -> None:
+    def do_top(self, body: list[ast.stmt], *, is_followed: bool) -> None:
         """Between the statements of the module: an end that a library swallowed is found there.
 
         None before the first statement that does something, since a `from __future__` must come first.
         """
-        index = len(body) - 1
-        while index > 0:
+        for index in range(len(body) if is_followed else len(body) - 1, 0, -1):
             before = body[index - 1]
-            is_text = isinstance(before, ast.Expr) and isinstance(before.value, ast.Constant)
-            if not is_text and not isinstance(before, _DEFINITIONS) and not _is_simple(before):
-                body.insert(index, self._new_check(body[index].lineno, body[index].col_offset))
-            index -= 1
+            if _can_end_the_step(before):
+                line = before.end_lineno or before.lineno
+                body.insert(index, self._new_check(line, before.col_offset))
 
     def _new_check(self, line: int, column: int) -> ast.Expr:
         self.n_checks += 1
@@ -185,6 +184,12 @@ class _Instrumenting:
                 return False
 
 
-def _is_simple(statement: ast.stmt) -> bool:
-    """Binds a name or a constant: nothing in it could end the step."""
-    return isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant | ast.Name)
+def _can_end_the_step(statement: ast.stmt) -> bool:
+    """Not what only defines, imports, or binds a name or a constant; nor a check."""
+    match statement:
+        case ast.Expr(value=ast.Constant()) | ast.Assign(value=ast.Constant() | ast.Name()):
+            return False
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Constant(value=value)))):
+            return value != _SENTINEL
+        case _:
+            return not isinstance(statement, _DEFINITIONS)

@@ -59,7 +59,7 @@ def compile_code(code: str, *, filename: str, rules: Rules) -> Compiled:
             raise to_refusal(checked.faults, code)
         notes = _drop(tree, checked, rules.final_name) if checked.dropped else ()
         last = _split_last(tree, code)
-        has_checks = instrument(tree, bound=checked.bound_anywhere)
+        has_checks = instrument(tree, bound=checked.bound_anywhere, is_followed=last is not None)
         body, value = _compile(tree, last, filename)
     except UNREADABLE as error:
         raise _to_parsing_error(error, code) from None
@@ -171,9 +171,11 @@ def _to_parsing_error(error: BaseException, code: str) -> ParsingError | CodeRef
         return refusal
     kind = type(error).__name__
     line = code.split("\n")[error.lineno - 1] if error.lineno and error.lineno <= code.count("\n") + 1 else ""
-    text = f"{kind}, line {error.lineno or 1}: {error.msg}. Nothing ran."
+    text = f"{kind}, line {error.lineno or 1}: {error.msg.rstrip('.')}{'' if error.msg.endswith('?') else '.'} Nothing ran."
     if line.strip():
-        text += f"\n{_marked(line, error.offset or 0)}"
+        # Of an indentation Python tells the line only.
+        offset = 0 if isinstance(error, IndentationError) else error.offset or 0
+        text += f"\n{_marked(line, offset)}"
     return ParsingError(redact(f"{text}\n{_advice(error, line)}"))
 
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
 from agent_magic.core.values import Value
+from agent_magic.execution.course import BOUNDARIES
 from agent_magic.execution.request import Picture
-from agent_magic.execution.running import BOUNDARIES
 
 Show = Callable[[str | Picture], None]
 """Takes what code shows, in order."""
@@ -34,30 +34,51 @@ def figures_shown(code: str, namespace: Mapping[str, Value], show: Show) -> Gene
     if plt is None:
         yield
         return
-    before = set(plt.get_fignums())
+    figures = _Figures(plt, namespace, show)
     show_before = plt.show
 
+    # A function: the library writes attributes on it.
     def show_figures(*_args: Value, **_options: Value) -> None:
-        for number in plt.get_fignums():
-            figure = plt.figure(number)
-            if number not in before:
-                show(to_picture(figure, namespace))
-                plt.close(figure)
-            elif figure.stale:
-                show(to_picture(figure, namespace))
+        figures.show()
 
     plt.show = show_figures
     try:
         yield
-        for number in plt.get_fignums():
-            if number not in before:
-                show(to_picture(plt.figure(number), namespace))
+        figures.show_new()
     finally:
-        if plt.show is show_figures:
-            plt.show = show_before
-        for number in plt.get_fignums():
-            if number not in before:
-                plt.close(number)
+        plt.show = show_before
+        figures.close_new()
+
+
+class _Figures:
+    """Those that are open, told apart by whether they were before the code ran."""
+
+    def __init__(self, plt: Any, namespace: Mapping[str, Value], show: Show) -> None:
+        self._plt = plt
+        self._namespace = namespace
+        self._show = show
+        self._before = set(plt.get_fignums())
+
+    def show(self) -> None:
+        """What `plt.show` does meanwhile: new figures, and others that were drawn on."""
+        for number in self._plt.get_fignums():
+            figure = self._plt.figure(number)
+            if number in self._before and not figure.stale:
+                continue
+            self._show(to_picture(figure, self._namespace))
+            if number not in self._before:
+                self._plt.close(figure)
+
+    def show_new(self) -> None:
+        for number in self._new():
+            self._show(to_picture(self._plt.figure(number), self._namespace))
+
+    def close_new(self) -> None:
+        for number in self._new():
+            self._plt.close(number)
+
+    def _new(self) -> list[int]:
+        return [number for number in self._plt.get_fignums() if number not in self._before]
 
 
 def to_picture(figure: Value, namespace: Mapping[str, Value]) -> Picture | str:

@@ -13,8 +13,8 @@ from agent_magic.core.errors import CodeExecutionError, CodeRefused, StepError
 from agent_magic.core.redact import redact
 from agent_magic.core.text import first_line
 from agent_magic.core.values import Value
+from agent_magic.execution.course import Running
 from agent_magic.execution.explaining import explain
-from agent_magic.execution.running import Running
 from agent_magic.execution.stopping import StepEnd, TimeLimitReached, limited
 
 _TEXT_S = 2.0

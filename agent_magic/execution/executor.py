@@ -14,6 +14,7 @@ from agent_magic.core.values import Value
 from agent_magic.execution import audit
 from agent_magic.execution.awaiting import no_visible_loop, run_awaiting
 from agent_magic.execution.compiling import Compiled, compile_code
+from agent_magic.execution.course import BOUNDARIES, FILENAMES, Running
 from agent_magic.execution.displaying import Show, figures_shown
 from agent_magic.execution.ending import Ending, to_error, to_notes
 from agent_magic.execution.imports import AuthorizedImports
@@ -21,7 +22,7 @@ from agent_magic.execution.interpreter import Interpreter
 from agent_magic.execution.protecting import Protection
 from agent_magic.execution.request import CodeOutcome, CodeStep, Picture
 from agent_magic.execution.rules import Rules
-from agent_magic.execution.running import BOUNDARIES, FILENAMES, HERE, Running
+from agent_magic.execution.running import HERE, LIVE
 from agent_magic.execution.sinks import printing_into
 from agent_magic.execution.streams import routed
 from agent_magic.execution.turns import turns_of
@@ -71,7 +72,7 @@ class NamespaceExecutor:
         """Entered round the code: what it displays is given to `show`, as text or `Picture`, when it does.
 
         Left while the code still counts as running, so that the time limit holds for what it does then.
-        A module with an own implementation adds its `__name__` to `running.QUIET`: nothing is raised into it.
+        A module with an own implementation adds its `__name__` to `course.QUIET`: nothing is raised into it.
         """
         del code, show
         return contextlib.nullcontext()
@@ -96,12 +97,15 @@ class NamespaceExecutor:
                 if not has_turn:
                     return CodeOutcome(is_stopped=True)
             HERE.running = None
+            LIVE.append(running)
             if running.loop_before is None:
                 return self._execute(running)
             with no_visible_loop():
                 return self._execute(running)
         finally:
             HERE.running = parent
+            if running in LIVE:
+                LIVE.remove(running)
             if has_turn:
                 self._turns.hand_on()
             running.finish()
@@ -112,7 +116,7 @@ class NamespaceExecutor:
         get = self.namespace.get
         for name in [name for name, value in self._made.items() if get(name) is not value]:
             del self._made[name]
-        persons = persons_names(self.namespace.copy(), self._made, self._internal)
+        persons = persons_names(self.namespace, self._made, self._internal)
         lent = {**step.lent, **step.functions}
         kept_open: AbstractSet[str] = frozenset()
         if guard.writes == "all":
@@ -134,7 +138,7 @@ class NamespaceExecutor:
         except (ParsingError, CodeRefused) as refused:
             return CodeOutcome(error=refused)
         FILENAMES.add(running.filename)
-        room = _Room(self, running, compiled, persons, lent, kept_open)
+        room = _Room(self, running, compiled, persons=persons, lent=lent, kept_open=kept_open)
         ending = room.run()
         return room.to_outcome(ending)
 
@@ -155,6 +159,7 @@ class _Room:
         executor: NamespaceExecutor,
         running: Running,
         compiled: Compiled,
+        *,
         persons: dict[str, Value],
         lent: dict[str, Value],
         kept_open: AbstractSet[str],

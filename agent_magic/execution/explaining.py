@@ -6,6 +6,7 @@ It must not raise, whatever the exception is, and must not show our own frames.
 from __future__ import annotations
 
 import linecache
+import os
 import sysconfig
 from collections.abc import Iterator
 from itertools import groupby
@@ -28,7 +29,7 @@ _MAX_IN_GROUP = 4
 # What is redacted before it is cut, so that no half of a secret is left at the edge.
 _WINDOW = 20_000
 
-_OURS = str(Path(__file__).parents[1])
+_OURS = f"{Path(__file__).parents[1]}{os.sep}"
 _LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 
@@ -44,7 +45,13 @@ def explain(error: BaseException, filename: str, code: str) -> str:
     """
     frames = _from_own(list(_frames(error.__traceback__)), filename)
     own = code.split("\n")
-    parts = [_head(error), *_places(frames, filename, own)]
+    # An error that is meant for the model says all; where in a tool it was raised is nothing to it.
+    shown = [
+        place
+        for place in frames
+        if place[0].f_code.co_filename == filename or not isinstance(error, StepError)
+    ]
+    parts = [_head(error), *_places(shown, filename, own)]
     if isinstance(error, BaseExceptionGroup):
         parts += _of_group(error, filename, own)
     parts += _chained(error, filename)

@@ -21,6 +21,7 @@ _MAX_BLOCKS = 100
 _MAX_CLOSERS = 8
 """Closing signs that are tried for one block, of those outside and of those inside of strings."""
 _MAX_PARSED_CHARS = 1_000_000
+_MAX_STRINGS = 1_000
 
 OBSERVATION = re.compile(r"^[ \t>*_#]*Observation[ \t]*:", re.MULTILINE)
 """Begins what the model dreamed that its code printed."""
@@ -115,9 +116,9 @@ class _Search:
             return None, match.end()  # the text speaks of the tag
         end = self._find_end(match.end(), _TAG_SCAN)
         start, code, tree = match.start(), *self._read(text[match.end() : end.code])
-        if tree is None and (inner := _TAG.search(text, match.end(), end.code)):
+        if tree is None and _TAG.search(text, match.end(), end.code):
             # An opening tag that the text mentions, or that stands where a closing one should.
-            start, code, tree = self._read_parts(match, inner, end.code) or (start, code, tree)
+            start, code, tree = self._read_parts(match, end.code) or (start, code, tree)
         block = Block(
             kind="tag",
             start=start,
@@ -129,18 +130,24 @@ class _Search:
         )
         return block, end.block
 
-    def _read_parts(
-        self, match: re.Match[str], inner: re.Match[str], end: int
-    ) -> tuple[int, str, ast.Module | None] | None:
+    def _read_parts(self, match: re.Match[str], end: int) -> tuple[int, str, ast.Module | None] | None:
+        """What stands between further opening tags outside of strings, from the first part that is code."""
         text = self._text
-        openers = [match, inner, *_TAG.finditer(text, inner.end(), end)][: _MAX_CLOSERS + 1]
+        found = [part for part in _TAG_SCAN.finditer(text, match.end(), end) if part["close"] is None]
+        strings = [part.span() for part in found if part[0][0] != "#"]
+        openers = [match]
+        for opener in _TAG.finditer(text, match.end(), end):
+            if not any(begin < opener.start() < stop for begin, stop in strings[:_MAX_STRINGS]):
+                openers.append(opener)
+            if len(openers) > _MAX_CLOSERS:
+                break
         stops = [opener.start() for opener in openers[1:]] + [end]
         parts = [self._read(text[opener.end() : stop]) for opener, stop in zip(openers, stops, strict=True)]
-        good = [number for number, (_, tree) in enumerate(parts) if tree is not None]
-        if not good:
+        first = next((number for number, (_, tree) in enumerate(parts) if tree is not None), None)
+        if first is None or any(tree is None for _, tree in parts[first:]):
             return None
-        code = "\n".join(parts[number][0] for number in good)
-        return openers[good[0]].start(), code, self._parse(code)
+        code = "\n".join(code for code, _ in parts[first:])
+        return openers[first].start(), code, self._parse(code)
 
     # Fences
 

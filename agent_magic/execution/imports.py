@@ -27,8 +27,8 @@ _DATA = frozenset(("numpy", "pandas"))
 _DISPLAY = "IPython.display"
 _DISPLAY_NAMES = frozenset(("display", "Image", "JSON", "Latex", "Markdown", "Math", "Pretty"))
 
-# Beyond the data: the system, the interpreter, the notebook's own machinery. That the notebook imported one
-# of them authorizes nobody else; the person's `--imports` does.
+# Beyond the data: the system, the interpreter, the notebook's own machinery. A function or class of one of
+# them authorizes nothing else; the module itself in the notebook, or the person's `--imports`, does.
 _DANGEROUS_WORDS = """
 IPython _ctypes _thread agent_magic asyncore atexit bdb builtins cProfile cffi cloudpickle cmd code
 codeop compileall comm copyreg ctypes dill dbm debugpy distutils doctest ensurepip faulthandler fcntl
@@ -41,6 +41,14 @@ sysconfig syslog telnetlib tempfile termios tkinter trace traitlets tty urllib u
 winreg wsgiref xmlrpc zipapp zipimport zmq
 """
 _DANGEROUS = frozenset(_DANGEROUS_WORDS.split())
+# Of these, what reaches into the interpreter, into native code or into the agent itself: no import of the
+# notebook's authorizes it. The effects of the others (files, processes, network) are watched one by one.
+_INTERPRETER_WORDS = """
+IPython _ctypes _thread agent_magic atexit bdb builtins cffi code codeop comm copyreg ctypes debugpy faulthandler
+gc imp importlib inspect ipykernel ipywidgets jupyter_client jupyter_core litellm marshal multiprocess multiprocessing
+pdb pty runpy signal site sys traitlets zmq
+"""
+_INTERPRETERS = frozenset(_INTERPRETER_WORDS.split())
 # Parts of what is authorized that are not: they build, run or connect.
 _EXCEPTED = frozenset(
     (
@@ -105,7 +113,7 @@ class AuthorizedImports:
             return True
         if not _EXCEPTED.isdisjoint(above):
             return False
-        return not _SAFE.isdisjoint(above) or (parts[0] not in _DANGEROUS and parts[0] in self._of_notebook)
+        return not _SAFE.isdisjoint(above) or parts[0] in self._of_notebook
 
     def has_name(self, module: str, name: str) -> bool:
         """Whether `from module import name` is authorized though the module as such is not."""
@@ -122,7 +130,7 @@ class AuthorizedImports:
             near = difflib.get_close_matches(module, known, n=3, cutoff=0.6)
             own = sorted((self._of_notebook | self._additional | _DATA) - _STANDARD)[:20]
             instead = f"Nearest: {', '.join(near)}. " if near else ""
-            instead += f"There are the safe part of the standard library, {', '.join(own)}."
+            instead += f"Authorized are {', '.join(own)} and the safe part of the standard library."
         return f"{instead} The person can allow it with `--imports {module}`."
 
     @functools.cached_property
@@ -132,14 +140,20 @@ class AuthorizedImports:
         for value in list(self._namespace.values()):
             kind = type(value)
             if kind is ModuleType:
-                name = value.__name__
+                root = _root_of(value.__name__)
+                if root in _DANGEROUS and root not in _INTERPRETERS:
+                    roots.add(root)  # the person works with it by this very name
             elif kind is FunctionType or kind is BuiltinFunctionType or isinstance(value, type):
-                name = value.__module__
+                root = _root_of(value.__module__)
             else:
                 continue
-            if isinstance(name, str):
-                roots.add(name.partition(".")[0])
-        return frozenset(roots - _DANGEROUS - {"__main__", "_io"})
+            if root not in _DANGEROUS:
+                roots.add(root)
+        return frozenset(roots - {"", "__main__", "_io"})
+
+
+def _root_of(module: Value) -> str:
+    return module.partition(".")[0] if isinstance(module, str) else ""
 
 
 def is_dangerous(module: str) -> bool:

@@ -14,7 +14,7 @@ REFUSED_NAMES: Mapping[str, str] = {
     "quit": "Code cannot end the kernel: to end the run call `final_answer(value)`.",
     "input": "Nobody can type here: take a sensible value, or ask in the final answer.",
     "breakpoint": "Nobody can debug here: print what you want to look at.",
-    "get_ipython": "The notebook's own machinery is not for code: write plain Python instead.",
+    "get_ipython": "Write plain Python: magics have no place in it.",
     "globals": "Use the variables by their names; to see whether one is there, catch `NameError`.",
     "exec": "Write the statements themselves in the code block.",
     "eval": "Write the expression itself; for literals in text use `ast.literal_eval`.",

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable, Iterable, Mapping
-from operator import is_
+from itertools import compress
+from operator import is_, not_
 from typing import Any
 
 from agent_magic.core.values import Value
 from agent_magic.execution.restoring import Budget, Kind
 from agent_magic.execution.tables import find_table_kind
+
+# As `id`, but without the event that each call of `id` raises: the audit hook would look at all of them.
+_key: Callable[[Value], int] = object.__hash__
 
 
 class _Watched:
@@ -73,11 +77,11 @@ def _dict_kind(base: type[Any], copy: str) -> Kind:
         n = dict.__len__(value)
         if budget.take_items(n):
             return dict(base.items(value))
-        return _Watched(n, list(map(id, _first(base.__iter__(value), 50))))
+        return _Watched(n, list(map(_key, _first(base.__iter__(value), 50))))
 
     def is_same(value: Value, saved: Value) -> bool:
         if isinstance(saved, _Watched):
-            keys = map(id, _first(base.__iter__(value), 50))
+            keys = map(_key, _first(base.__iter__(value), 50))
             return dict.__len__(value) == saved.length and list(keys) == saved.ends
         if dict.__len__(value) != len(saved):
             return False
@@ -108,7 +112,7 @@ def _is_same_set(value: Value, saved: Value) -> bool:
     if isinstance(saved, _Watched):
         return set.__len__(value) == saved.length
     same_length = set.__len__(value) == set.__len__(saved)
-    return same_length and set(map(id, set.__iter__(value))) == set(map(id, set.__iter__(saved)))
+    return same_length and set(map(_key, set.__iter__(value))) == set(map(_key, set.__iter__(saved)))
 
 
 def _restore_set(value: Value, saved: Value) -> bool:
@@ -167,10 +171,10 @@ _KINDS: tuple[tuple[type, Kind], ...] = (
         ),
     ),
 )
-_UNCHANGING = {id(kind) for kind in (int, float, str, bool, bytes, complex, frozenset, type)}
-_UNCHANGING.update(id(type(value)) for value in (None, len, _first, collections))
-_LIST, _DICT = id(list), id(dict)
-_known: dict[int, Kind] = {id(kind): how for kind, how in _KINDS}
+_UNCHANGING = {_key(kind) for kind in (int, float, str, bool, bytes, complex, frozenset, type)}
+_UNCHANGING.update(_key(type(value)) for value in (None, len, _first, collections))
+_LIST, _DICT = _key(list), _key(dict)
+_known: dict[int, Kind] = {_key(kind): how for kind, how in _KINDS}
 _mro_of: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
 
 
@@ -185,36 +189,39 @@ class Protection:
     def begin(self, values: Mapping[str, Value]) -> None:
         """Keep how they are now, by name."""
         # Most names are functions, modules, numbers and texts.
-        kinds = list(map(id, map(type, values.values())))
+        kinds = list(map(_key, map(type, values.values())))
         if _UNCHANGING.issuperset(kinds):
             return
         budget = Budget()
-        todo = [(*item, key) for item, key in zip(values.items(), kinds, strict=True) if key not in _UNCHANGING]
+        can_change = map(not_, map(_UNCHANGING.__contains__, kinds))
+        todo = [(name, value, _key(type(value))) for name, value in compress(values.items(), can_change)]
+        todo = self._keep(todo, budget, None)
         seen: set[int] = set()
         while todo:
             todo = self._keep(todo, budget, seen)
 
     def _keep(
-        self, todo: list[tuple[str, Value, int]], budget: Budget, seen: set[int]
+        self, todo: list[tuple[str, Value, int]], budget: Budget, seen: set[int] | None
     ) -> list[tuple[str, Value, int]]:
         """Keep values, given with the ids of their types; gives those inside of them that can change."""
         inside: list[tuple[str, Iterable[Value]]] = []
         for name, value, key in todo:
-            if id(value) in seen:
-                continue
-            seen.add(id(value))
+            if seen is not None:  # what holds itself is met again
+                if _key(value) in seen:
+                    continue
+                seen.add(_key(value))
             # Lists and dictionaries are by far the most, and a step is not to wait for them.
             if key == _LIST and len(value) <= budget.n_items:
                 budget.n_items -= len(value)
                 kept = value[:]
                 self._lists.append((name, value, kept))
-                if not _UNCHANGING.issuperset(map(id, map(type, kept))):
+                if not _UNCHANGING.issuperset(map(_key, map(type, kept))):
                     inside.append((name, kept))
             elif key == _DICT and len(value) <= budget.n_items:
                 budget.n_items -= len(value)
                 copy = value.copy()
                 self._dicts.append((name, value, copy))
-                if not _UNCHANGING.issuperset(map(id, map(type, copy.values()))):
+                if not _UNCHANGING.issuperset(map(_key, map(type, copy.values()))):
                     inside.append((name, copy.values()))
             else:
                 how = _known[key] if key in _known else _find_kind(type(value))
@@ -227,7 +234,7 @@ class Protection:
             (name, item, key)
             for name, items in inside
             for item in items
-            if (key := id(type(item))) not in _UNCHANGING
+            if (key := _key(type(item))) not in _UNCHANGING
         ]
 
     def end(self) -> list[str]:
@@ -237,7 +244,9 @@ class Protection:
         for _, value, how, saved in others:
             if how.release is not None:
                 how.release(value, saved)
-        changed = [(name, value, how, saved) for name, value, how, saved in others if not how.is_same(value, saved)]
+        changed = [
+            (name, value, how, saved) for name, value, how, saved in others if not how.is_same(value, saved)
+        ]
         changed += [
             (name, value, _KNOWN_LIST, kept)
             for name, value, kept in lists

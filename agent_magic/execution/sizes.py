@@ -39,7 +39,7 @@ def _why_operation(node: ast.BinOp) -> str | None:
             return None
     if bits is not None and bits > MAX_BITS:
         return (
-            f"a whole number of about {int(bits * 0.30103):,} digits"
+            f"a whole number of up to {int(bits * 0.30103):,} digits"
             if bits < 10**15
             else "a whole number beyond all memory"
         )
@@ -121,6 +121,6 @@ def _range_length(node: ast.expr) -> int:
                 return 0
             made = range(*known)
             # `len` refuses more than a machine word.
-            return max(0, (made.stop - made.start) // made.step)
+            return max(0, -((made.start - made.stop) // made.step))
         case _:
             return 0

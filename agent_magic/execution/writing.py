@@ -13,31 +13,45 @@ from agent_magic.core.values import Value
 _ABSENT = object()
 
 
-class Internal(dict[str, bool]):
-    """Whether the kernel alone binds a name, by name; each is asked for once.
+class Internal:
+    """Which names the kernel alone binds; each is asked for once.
 
     Args:
         is_internal: Tells it.
     """
 
     def __init__(self, is_internal: Callable[[str], bool]) -> None:
-        super().__init__()
         self._is_internal = is_internal
+        self._known: set[Value] = set()
+        self._internal: set[Value] = set()
 
-    def __missing__(self, name: str) -> bool:
-        # A namespace may have any key; only texts are names.
-        found = self[name] = type(name) is not str or self._is_internal(name)
-        return found
+    def __contains__(self, name: Value) -> bool:
+        if name not in self._known:
+            self._known.add(name)
+            # A namespace may have any key; only texts are names.
+            if type(name) is not str or self._is_internal(name):
+                self._internal.add(name)
+        return name in self._internal
+
+    def among(self, names: Mapping[str, Value]) -> list[str]:
+        """Those of `names` that are internal."""
+        if not self._known.issuperset(names):
+            for name in names:
+                _ = name in self
+        return [name for name in self._internal if name in names]
 
 
 def persons_names(
-    names: Mapping[str, Value], made: Mapping[str, Value], internal: Mapping[str, bool]
+    names: Mapping[str, Value], made: Mapping[str, Value], internal: Internal
 ) -> dict[str, Value]:
     """Those of `names` that are the person's: code has not made them, or they mean something else since."""
-    get = made.get
-    return {
-        name: value for name, value in names.items() if get(name, _ABSENT) is not value and not internal[name]
-    }
+    persons = dict(names)
+    for name in internal.among(names):
+        del persons[name]
+    for name, value in made.items():
+        if persons.get(name, _ABSENT) is value:
+            del persons[name]
+    return persons
 
 
 class Ledger:
@@ -47,7 +61,7 @@ class Ledger:
         namespace: The living one.
         persons: Names of the person's, with their values; kept up to date here.
         lent: Names for this step alone, with theirs.
-        internal: Whether the kernel alone binds a name, by name.
+        internal: Names that the kernel alone binds.
     """
 
     def __init__(
@@ -56,7 +70,7 @@ class Ledger:
         *,
         persons: dict[str, Value],
         lent: Mapping[str, Value],
-        internal: Mapping[str, bool],
+        internal: Internal,
     ) -> None:
         self._namespace = namespace
         self._persons = persons
@@ -97,7 +111,7 @@ class Ledger:
         """What a person's code has bound since the namespace was `at_leaving` is the person's."""
         get = at_leaving.get
         for name, value in list(self._namespace.items()):
-            if get(name, _ABSENT) is not value and not self._internal[name]:
+            if get(name, _ABSENT) is not value and name not in self._internal:
                 self._before[name] = self._persons[name] = value
         if len(self._namespace) < len(at_leaving) or any(name not in self._namespace for name in at_leaving):
             for name in at_leaving:
@@ -113,7 +127,7 @@ class Ledger:
         return {
             name: value
             for name, value in self._namespace.copy().items()
-            if get(name, _ABSENT) is not value and not internal[name] and name not in lent
+            if get(name, _ABSENT) is not value and name not in internal and name not in lent
         }
 
     def put_back(self, changed: Mapping[str, Value], kept_open: AbstractSet[str]) -> list[str]:

@@ -31,7 +31,10 @@ def show_answer(shell: Any, value: Value) -> Value:
         return value  # its repr has at most four times the characters
     if isinstance(value, str) and len(value) <= MAX_SHOWN // 4 and redact(value) == value:
         return value
-    forms, metadata = hook.compute_format_data(value)
+    try:
+        forms, metadata = hook.compute_format_data(value)
+    except RecursionError:  # nested too deep for Python's own repr
+        return _show(hook, value, {"text/plain": safe_repr(value)}, {})
     texts = [text for text in cast("dict[str, Any]", forms).values() if isinstance(text, str)]
     if all(len(text) <= MAX_SHOWN and redact(text) == text for text in texts):
         return value

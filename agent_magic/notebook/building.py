@@ -173,8 +173,6 @@ def change_agent(
     own = [source for source in keeping.own_tools if not live.keys() & Toolbox([source]).current().keys()]
     toolbox = Toolbox([*own, *live.values()])
     choice = _choose(magics, state, agent, options)
-    if choice is not None:
-        agent._check_model(choice.model)
     asked.apply(agent)
     if asked.answer_type is not None or asked.takes_type_off:
         keeping.answer_type = asked.answer_type
@@ -199,7 +197,7 @@ def choose_once(magics: Any, state: KernelState, agent: MultiStepAgent) -> None:
     """Give the agent its model now, as its first run would, unless it has one.
 
     Raises:
-        OptionError: There is none to be had.
+        OptionError: There is none to be had, or it cannot do what this agent does.
     """
     choice = _choose(magics, state, agent, AgentOptions())
     if choice is not None:
@@ -227,7 +225,9 @@ def _choose(magics: Any, state: KernelState, agent: MultiStepAgent, options: Age
         wanted = agent.model.model_id  # the same model with other arguments
     elif options.model is None and agent.has_model:
         return None
-    return choose_model(wanted, magics.model or None, model_args=options.model_args or {})
+    choice = choose_model(wanted, magics.model or None, model_args=options.model_args or {})
+    agent._check_model(choice.model)
+    return choice
 
 
 def _live_model(state: KernelState, name: str) -> Model:

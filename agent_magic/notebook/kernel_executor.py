@@ -15,10 +15,11 @@ from typing import Any
 
 from agent_magic.core.picture import is_picture
 from agent_magic.core.values import Value
+from agent_magic.execution.course import QUIET
 from agent_magic.execution.displaying import Show, to_picture
 from agent_magic.execution.executor import NamespaceExecutor
 from agent_magic.execution.request import CodeOutcome, CodeStep, Picture
-from agent_magic.execution.running import QUIET, current_step
+from agent_magic.execution.running import current_step
 from agent_magic.execution.sinks import CURRENT_SINK
 from agent_magic.execution.stopping import TimeLimitReached, limited
 from agent_magic.notebook.code_displays import CodeDisplays, is_drawn, is_figure
@@ -32,7 +33,7 @@ _DRAWING = (_PYPLOT, "from matplotlib import", "import seaborn")
 
 @dataclass(slots=True)
 class _Shown:
-    """The pictures of one step that were shown, as the values they are of; they live while it does."""
+    """The pictures of one step that were shown; their values live as long as it does."""
 
     values: list[Value] = field(default_factory=list[Value])
 

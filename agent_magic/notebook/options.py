@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from agent_magic.core.approval import APPROVAL_POLICIES, ApprovalPolicy
 from agent_magic.core.errors import OptionError
@@ -15,7 +15,6 @@ from agent_magic.core.result import AgentMode
 from agent_magic.core.settings import SUMMARY_MODES, SummaryMode
 from agent_magic.core.state import Scope
 from agent_magic.core.values import Value
-from agent_magic.execution.request import Writes
 from agent_magic.notebook.commands import LINE_COMMANDS
 from agent_magic.notebook.kernel_state import is_kernel_internal
 from agent_magic.notebook.option_values import (
@@ -38,12 +37,15 @@ from agent_magic.notebook.option_values import (
     split_words,
 )
 
+if TYPE_CHECKING:  # loading the extension imports nothing that runs
+    from agent_magic.execution.request import Writes
+
 DEFAULT_NAME = "agent"
 """The agent that is asked where no NAME is given."""
 
 ImageSetting = Literal["auto", "none"]
 MODES: tuple[AgentMode, ...] = get_args(AgentMode)
-WRITES: tuple[Writes, ...] = get_args(Writes)
+WRITES: tuple[Writes, ...] = ("new", "all", "none")
 _Kind = Literal[
     "flag", "text", "number", "amount", "choice", "model", "modules", "name", "names", "settings", "type"
 ]

@@ -23,6 +23,8 @@ from agent_magic.view.titles import Title
 from agent_magic.view.words import FULL, Detail
 
 _TICKS = re.compile("`+")
+_SHOWN_CALLS = 15
+"""Of the calls that code made."""
 
 
 def to_markdown(record: RunRecord, *, detail: Detail = FULL) -> str:
@@ -159,7 +161,7 @@ def _code(call: CallRecord, detail: Detail) -> list[str]:
         parts = ["*Code, as it was changed*", fence(words.cut(edited, detail.chars), "python")]
         parts += ["*As the model wrote it*", original]
     parts += [f"({span(words.one_line(note, 500))})" for note in notes]
-    if rows := titles.inner_calls(call):
+    if rows := titles.inner_calls(call, _SHOWN_CALLS):
         parts += ["*Calls*", "\n".join(f"- {_inner_row(row)}" for row in rows)]
     return parts
 

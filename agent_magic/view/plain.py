@@ -24,6 +24,8 @@ from agent_magic.view import titles, words
 from agent_magic.view.words import FULL, Detail
 
 _INDENT = "    "
+_SHOWN_CALLS = 15
+"""Of the calls that code made."""
 
 
 def to_text(record: RunRecord, *, detail: Detail = FULL) -> str:
@@ -147,7 +149,7 @@ def _code(call: CallRecord, detail: Detail) -> list[str]:
         lines = ["code, as it was changed", *indent(words.cut(edited, detail.chars))]
         lines += ["as the model wrote it", *original]
     lines += [f"({words.one_line(note, 500)})" for note in notes]
-    if rows := [_inner_row(row) for row in titles.inner_calls(call)]:
+    if rows := [_inner_row(row) for row in titles.inner_calls(call, _SHOWN_CALLS)]:
         lines += ["calls", *(_INDENT + row for row in rows)]
     return lines
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from agent_magic.core.approval import EDITED
 from agent_magic.core.state import parse_reference
-from agent_magic.core.steps import ACCEPTED
+from agent_magic.core.steps import ACCEPTED, ANSWER_GIVEN, NOTHING_TOLD
 from agent_magic.core.text import first_line
 from agent_magic.record.schema import (
     AnyStepRecord,
@@ -22,7 +22,7 @@ from agent_magic.record.schema import (
     PlanRecord,
     StepRecord,
 )
-from agent_magic.view.words import count, one_line
+from agent_magic.view.words import count, one_line, pick_ends
 
 _ARGUMENT_CHARS = 32
 _ARGUMENTS_CHARS = 90
@@ -32,8 +32,6 @@ _UNTELLING = ("#", "import ", "from ", "@", '"""', "'''")
 _BEGINNING = re.compile(r"[\w, ]+ = (?:\{\}|\[\]|\(\)|set\(\)|None|True|False|-?[\d._]+)")
 """Such as `prices = {}`."""
 _EDITED_CODE = f"{EDITED} this code:\n"
-_ANSWERED = "The answer was given: "
-_SILENT = "The code ran. It printed nothing"
 _OBJECT = re.compile(r"<\w+, [^<>\"]+>")
 """How a record tells of an object that code handed to a tool: `<DataFrame, 3 rows × 2 columns>`."""
 _CUT = re.compile(r"^… [\d,]+ characters cut …$", re.MULTILINE)
@@ -127,12 +125,18 @@ def split_edit(call: CallRecord) -> tuple[str, list[str]]:
     return edited.removeprefix(_EDITED_CODE), [note for note in notes if note is not edited]
 
 
-def inner_calls(call: CallRecord) -> list[CallRecord | int]:
-    """The calls that code made; where some are left out, how many."""
-    calls: list[CallRecord | int] = [*call.get("calls", [])]
-    if left_out := call.get("calls_left_out"):
-        calls.insert(len(calls) // 3, left_out)
-    return calls
+def inner_calls(call: CallRecord, max_calls: int | None = None) -> list[CallRecord | int]:
+    """The calls that code made; where some are left out, how many.
+
+    Args:
+        max_calls: The first third and the last two of so many.
+    """
+    calls = call.get("calls", [])
+    shown = pick_ends(calls, max_calls)
+    rows: list[CallRecord | int] = [*shown]
+    if left_out := call.get("calls_left_out", 0) + len(calls) - len(shown):
+        rows.insert(len(shown) // 3, left_out)
+    return rows
 
 
 def call_line(name: str, arguments: dict[str, Json] | str) -> str:
@@ -186,14 +190,13 @@ def _code_outcome(call: CallRecord) -> str:
     """What code ended in, else the last that it printed."""
     output = call.get("output")
     if output:
-        said = (
-            value_words(call) if "shape" in output else first_line(output.get("preview", ""), _OUTCOME_CHARS)
-        )
-        return one_line(said or output["type"], _OUTCOME_CHARS)
+        preview = output.get("preview", "")
+        is_short = 0 < len(preview) <= _OUTCOME_CHARS and "\n" not in preview
+        return one_line(preview, _OUTCOME_CHARS) if is_short else value_words(call)
     lines = [line for line in told(call).splitlines() if line.strip()]
-    if not lines or lines[0].startswith(_SILENT):
+    if not lines or lines[0].startswith(NOTHING_TOLD):
         return ""
-    return one_line(lines[-1].removeprefix(_ANSWERED), _OUTCOME_CHARS)
+    return one_line(lines[-1].removeprefix(ANSWER_GIVEN), _OUTCOME_CHARS)
 
 
 def _diff_words(diff: PlanDiffRecord) -> str:

@@ -134,12 +134,10 @@ def _code_lines(call: CallRecord, max_lines: int = _SHOWN_LINES) -> list[TreeLin
 
 def _code_children(call: CallRecord) -> list[str]:
     """The calls that code made, and what came of it."""
-    rows = titles.inner_calls(call)
-    shown = words.pick_ends([row for row in rows if not isinstance(row, int)], _SHOWN_CALLS)
-    n_more = len(call.get("calls", [])) + call.get("calls_left_out", 0) - len(shown)
-    children = [str(titles.call_title(row)) for row in shown]
-    if n_more:
-        children.insert(len(shown) // 3, words.gap_words(n_more, "call"))
+    children = [
+        words.gap_words(row, "call") if isinstance(row, int) else str(titles.call_title(row))
+        for row in titles.inner_calls(call, _SHOWN_CALLS)
+    ]
     title = titles.call_title(call)
     if title.outcome:
         children.append(f"✗ {title.outcome}" if title.is_error else f"→ {title.outcome}")

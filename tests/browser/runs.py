@@ -38,3 +38,23 @@ def setup(replies: str, **options: str) -> str:
 def ask(options: str = "", name: str = "analyst") -> str:
     """A cell that asks."""
     return f"%%agent {name} --model @m {options}\n{TASK}"
+
+
+CODE = '''
+from textwrap import dedent
+
+def block(code: str, thought: str = "") -> str:
+    return f"{thought}\\n<code>\\n{dedent(code).strip()}\\n</code>"
+'''
+"""Replies of a model that writes code."""
+
+
+def setup_code(replies: str, **options: str) -> str:
+    """A cell that makes the model `m` with these replies, as Python, for an agent that writes code."""
+    given = "".join(f", {name}={value}" for name, value in options.items())
+    return f"{LOAD}{CODE}\nm = ScriptedModel({replies}{given})"
+
+
+def ask_code(options: str = "", name: str = "analyst") -> str:
+    """A cell that asks an agent that writes code."""
+    return f"%%agent {name} --mode code --model @m {options}\n{TASK}"

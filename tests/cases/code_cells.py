@@ -58,15 +58,14 @@ def block(code: str) -> str:
 
 
 class CodeCells:
-    """A kernel with our magics.
-
-    Args:
-        kernel: A kernel with an empty namespace.
-    """
+    """A kernel with our magics and an empty namespace; what was there is gone."""
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
-        self.define("%load_ext agent_magic")
+        self.define(
+            "if 'agent_magic' not in get_ipython().extension_manager.loaded:\n    %load_ext agent_magic"
+        )
+        self.inside_quietly("forget(get_ipython())")
 
     def define(self, source: str) -> Execution:
         """Run an ordinary cell that must not fail."""

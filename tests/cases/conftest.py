@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,10 @@ import nbformat
 import pytest
 import yaml
 from cells import Cells
+from kernels import Kernel
 from nbclient import NotebookClient
 
-from .code_cells import CodeCells
+from .escaping import kernel_of_cases
 
 FILE = Path(__file__).with_name("field_cases.yaml")
 _SPEAKS_OF_CODE = re.compile(r"<code>|code agent|no code")
@@ -84,10 +86,11 @@ def cells(shell, capsys) -> Cells:
     return Cells(shell, capsys)
 
 
-@pytest.fixture
-def code_cells(kernel) -> CodeCells:
-    """A real kernel with our magics."""
-    return CodeCells(kernel)
+@pytest.fixture(scope="module")
+def kept_kernel() -> Iterator[Kernel]:
+    """A kernel for a module whose tests empty the namespace by themselves, which takes less time."""
+    with kernel_of_cases() as running:
+        yield running
 
 
 @pytest.fixture

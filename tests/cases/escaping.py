@@ -126,7 +126,6 @@ def kernel_of_cases() -> Iterator[Kernel]:
 
 def run_case(kernel: Kernel, case: Case) -> Seen:
     """Run one case in a namespace of its own, and judge it."""
-    kernel.reset()
     cells = CodeCells(kernel)
     cells.define(_DEFINE + case.define)
     cells.inside_quietly("prepare(globals())")
@@ -222,43 +221,51 @@ _PROTECTED = {
 
 def _clauses(case: Case, outcome: str, runs: list[Run], step: Step) -> Iterator[str]:
     """What the outcome itself promises."""
-    goes_on = runs[0].status == "answered" and len(runs[0].steps) > 1
-    answer = runs[0].answer
-    match outcome:
-        case "blocked":
-            if not any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", step.error) for name in case.names):
-                yield f"the refusal names none of {', '.join(case.names)}: {step.error!r}"
-        case "timeout":
-            if not re.search(r"\b2(\.0)? s\b", step.error):
-                yield f"the error does not tell the limit of 2 s: {step.error!r}"
-        case "limit" if step.faults and "time limit" in step.error:
-            if not re.search(r"\b\d+(\.\d+)? s\b", step.error.replace("2 s", "", 1)):
-                yield f"the error does not tell how long it really took: {step.error!r}"
-        case "capped":
-            if len(step.told) > MAX_OUTPUT:
-                yield f"{len(step.told):,} characters reach the model"
-            if not re.search(r"… [\d,]+ characters cut", step.told):
-                yield "no count of what was dropped"
-            head, _, tail = step.told.partition("characters cut")
-            if "x" * 1_000 not in head or "x" * 1_000 not in tail:
-                yield "not both head and tail are kept"
-        case _:
-            pass
+    yield from _error_clauses(case, outcome, step.error)
+    if outcome == "capped":
+        yield from _capped_clauses(step.told)
     if step.is_final:
-        if case.has_value and not (
-            answer["is_held"]
-            and answer["value"] == case.value
-            and answer["type"] == type(case.value).__name__
-        ):
-            yield f"answered {answer}, wanted {case.value!r}"
-        if case.value_type is not None and answer["type"] != case.value_type:
-            yield f"answered a {answer['type']}, wanted a {case.value_type}"
-        if runs[0].status != "answered" or len(runs[0].steps) != 1:
-            yield f"the run did not end with it: {runs[0].status}"
-    elif not goes_on:
+        yield from _answer_clauses(case, runs[0])
+    elif runs[0].status != "answered" or len(runs[0].steps) < 2:
         yield f"the run did not go on: {runs[0].status}, {runs[0].error}"
     elif outcome == "allowed" and case.has_value:
         yield "final_answer was not reached"
+
+
+def _error_clauses(case: Case, outcome: str, error: str) -> Iterator[str]:
+    match outcome:
+        case "blocked":
+            if not any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", error) for name in case.names):
+                yield f"the refusal names none of {', '.join(case.names)}: {error!r}"
+        case "timeout":
+            if not re.search(r"\b2(\.0)? s\b", error):
+                yield f"the error does not tell the limit of 2 s: {error!r}"
+        case "limit" if "time limit" in error:
+            if not re.search(r"\b\d+(\.\d+)? s\b", error.replace("2 s", "", 1)):
+                yield f"the error does not tell how long it really took: {error!r}"
+        case _:
+            pass
+
+
+def _capped_clauses(told: str) -> Iterator[str]:
+    if len(told) > MAX_OUTPUT:
+        yield f"{len(told):,} characters reach the model"
+    if not re.search(r"… [\d,]+ characters cut", told):
+        yield "no count of what was dropped"
+    head, _, tail = told.partition("characters cut")
+    if "x" * 1_000 not in head or "x" * 1_000 not in tail:
+        yield "not both head and tail are kept"
+
+
+def _answer_clauses(case: Case, run: Run) -> Iterator[str]:
+    answer = run.answer
+    if case.has_value and (not answer["is_held"] or answer["value"] != case.value):
+        yield f"answered {answer}, wanted {case.value!r}"
+    kind = case.value_type or (type(case.value).__name__ if case.has_value else None)
+    if kind is not None and answer["type"] != kind:
+        yield f"answered a {answer['type']}, wanted a {kind}"
+    if run.status != "answered" or len(run.steps) != 1:
+        yield f"the run did not end with it: {run.status}"
 
 
 def _probe_clauses(case: Case, runs: list[Run]) -> Iterator[str]:

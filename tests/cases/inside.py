@@ -104,7 +104,11 @@ def check_memory(ns: Mapping[str, Any], name: str = "bot") -> None:
             roles = [message.role for message in step.to_messages()]
             is_for_person = step.fault is not None and not step.fault.is_for_model
             if step.tool_results and step.is_interrupted:
-                assert roles == ["assistant", "user", "user"]  # the second says that the person stopped the run
+                assert roles == [
+                    "assistant",
+                    "user",
+                    "user",
+                ]  # the second says that the person stopped the run
                 continue
             assert roles in (["assistant", "user"], ["assistant"], ["user"], []), roles
             assert "user" in roles or step.is_final_answer or is_for_person, step
@@ -136,6 +140,13 @@ def _settings() -> dict[str, Any]:
 
 
 # -- claims --------------------------------------------------------------------------------------
+
+
+def forget(shell: Any) -> None:
+    """Empty the namespace; the extension stays."""
+    for name in list(shell.user_ns):
+        if name not in shell.user_ns_hidden:
+            del shell.user_ns[name]
 
 
 def prepare(ns: dict[str, Any]) -> None:

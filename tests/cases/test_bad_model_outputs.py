@@ -10,9 +10,9 @@ from typing import Any
 import nbformat
 import pytest
 import yaml
-from cases.code_cells import RECORD, CodeCells, Run, Step, block, last_display
+from cases.code_cells import RECORD, CodeCells, Step, block, last_display
 from kernels import Execution, Kernel
-from models.openai_server import OpenAIServer, Turn, delta, fault, reply, serve
+from models.openai_server import OpenAIServer, Turn, delta, fault, serve
 from view.markup import ATTRIBUTES, ELEMENTS, Page
 
 FILE = yaml.safe_load((Path(__file__).parent / "bad_model_outputs.yaml").read_text(encoding="utf-8"))
@@ -163,6 +163,12 @@ NOTES: dict[str, Callable[[Seen], None]] = {
 # -- running and judging -------------------------------------------------------------------------
 
 
+@pytest.fixture
+def kernel(kept_kernel: Kernel) -> Kernel:
+    """One process for all; each case empties the namespace."""
+    return kept_kernel
+
+
 @pytest.fixture(scope="module")
 def server() -> Iterator[OpenAIServer]:
     with serve() as running:
@@ -241,7 +247,7 @@ def judge(seen: Seen) -> None:
         case "run_calls":
             assert_answered(seen, expect.get("final", "recovered"), 2)
         case "final":
-            value = expect["final"] if "final" in expect else None
+            value = expect.get("final", "recovered")
             if "final_type" in expect:
                 assert seen.run.answer["type"] == expect["final_type"]
             else:
@@ -295,4 +301,6 @@ def check_rules(seen: Seen) -> None:
 
 
 def _storable(done: Execution) -> list[dict[str, Any]]:
-    return [{name: value for name, value in output.items() if name != "transient"} for output in done.outputs]
+    return nbformat.from_dict(
+        [{name: value for name, value in output.items() if name != "transient"} for output in done.outputs]
+    )

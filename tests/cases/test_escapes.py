@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import pytest
+import yaml
+from cases import escaping
 from cases.escaping import Case, read, run_case
 from kernels import Kernel
+
+
+@pytest.fixture
+def kernel(kept_kernel: Kernel) -> Kernel:
+    """One process for all; each case empties the namespace."""
+    return kept_kernel
 
 
 @pytest.mark.kernel
@@ -31,9 +39,6 @@ def test_ids_of_cases_are_unique() -> None:
     ids=["outcome", "also_ok", "key", "names"],
 )
 def test_file_with_what_is_not_known_is_refused(tmp_path, monkeypatch, key, value) -> None:
-    import yaml
-    from cases import escaping
-
     case = {"id": "X", "category": "c", "code": "1", "guard": "blocked", "names": ["a"], key: value}
     (tmp_path / "odd.yaml").write_text(yaml.safe_dump({"cases": [case]}))
     monkeypatch.setattr(escaping, "FOLDER", tmp_path)

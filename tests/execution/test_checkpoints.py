@@ -189,6 +189,14 @@ SWALLOWING = {
                 inner()
         A().f()
         """,
+    "exception group": """
+        def f():
+            try:
+                end()
+            except* BaseException:
+                trace.append("swallowed")
+        f()
+        """,
     "match and else": """
         def f(x):
             match x:
@@ -221,22 +229,6 @@ SWALLOWING = {
 @pytest.mark.parametrize("source", SWALLOWING.values(), ids=SWALLOWING.keys())
 def test_check_ends_code_that_swallows(source: str, step: Step) -> None:
     assert run(source, step)["trace"] == []
-
-
-def test_check_ends_code_that_swallows_in_an_exception_group(step: Step) -> None:
-    source = """
-        def f():
-            try:
-                end()
-            except* BaseException:
-                trace.append("swallowed")
-        f()
-        """
-    namespace: dict[str, object] = {"end": step.end, "trace": []}
-    with pytest.raises(BaseExceptionGroup) as caught:
-        exec(build(source), namespace)
-    assert [type(error) for error in caught.value.exceptions] == [Over]
-    assert namespace["trace"] == []
 
 
 def test_check_ends_code_that_swallows_in_async_with(step: Step) -> None:
@@ -306,10 +298,9 @@ def test_check_is_in_no_plain_loop(source: str) -> None:
 
 
 def test_break_of_a_loop_inside_finally_costs_nothing() -> None:
-    source = (
-        "def f():\n    try:\n        pass\n    finally:\n        for i in range(9):\n            if i: break"
-    )
-    assert n_checks(build(source)) == 1  # the one at the end of `finally`
+    source = "def f():\n    try:\n        pass\n    finally:\n        for i in range(9):\n            if i: "
+    # Python compiles a `finally` twice, for the way with an exception and for the way without.
+    assert n_checks(build(source + "break")) == n_checks(build(source + "pass")) == 2
 
 
 def test_handler_of_a_name_that_the_code_binds_is_checked() -> None:
@@ -347,3 +338,9 @@ def test_checked_code_can_be_pickled_by_value() -> None:
     assert any(constant is STOP for constant in pickle.loads(pickle.dumps(constants)))
     assert copyreg.dispatch_table.get(type(STOP)) is None
     assert checkpoints.STOP is pickle.Unpickler(io.BytesIO(pickle.dumps(STOP))).load()
+
+
+def test_check_stands_before_a_last_expression_that_was_taken_out() -> None:
+    tree = parse_module("x = 1\nf()")
+    assert instrument(tree, is_followed=True)
+    assert not instrument(parse_module("x = 1"), is_followed=True)

@@ -21,11 +21,73 @@ def of(*additional: str, **namespace: object) -> AuthorizedImports:
 
 @pytest.mark.parametrize(
     "module",
-    "math statistics random re json csv io datetime time calendar zoneinfo itertools functools collections "
-    "collections.abc operator dataclasses typing enum abc contextlib copy decimal fractions string textwrap pprint "
-    "difflib hashlib base64 uuid pathlib glob logging warnings traceback threading concurrent.futures queue asyncio "
-    "urllib.parse xml.etree.ElementTree html zlib gzip sqlite3 struct heapq bisect array weakref contextvars numbers "
-    "unicodedata locale secrets timeit types graphlib os.path numpy numpy.linalg pandas pandas.api.types __future__".split(),
+    [
+        "math",
+        "statistics",
+        "random",
+        "re",
+        "json",
+        "csv",
+        "io",
+        "datetime",
+        "time",
+        "calendar",
+        "zoneinfo",
+        "itertools",
+        "functools",
+        "collections",
+        "collections.abc",
+        "operator",
+        "dataclasses",
+        "typing",
+        "enum",
+        "abc",
+        "contextlib",
+        "copy",
+        "decimal",
+        "fractions",
+        "string",
+        "textwrap",
+        "pprint",
+        "difflib",
+        "hashlib",
+        "base64",
+        "uuid",
+        "pathlib",
+        "glob",
+        "logging",
+        "warnings",
+        "traceback",
+        "threading",
+        "concurrent.futures",
+        "queue",
+        "asyncio",
+        "urllib.parse",
+        "xml.etree.ElementTree",
+        "html",
+        "zlib",
+        "gzip",
+        "sqlite3",
+        "struct",
+        "heapq",
+        "bisect",
+        "array",
+        "weakref",
+        "contextvars",
+        "numbers",
+        "unicodedata",
+        "locale",
+        "secrets",
+        "timeit",
+        "types",
+        "graphlib",
+        "os.path",
+        "numpy",
+        "numpy.linalg",
+        "pandas",
+        "pandas.api.types",
+        "__future__",
+    ],
 )
 def test_module_for_data_work_is_authorized(module: str) -> None:
     assert module in of()
@@ -33,9 +95,41 @@ def test_module_for_data_work_is_authorized(module: str) -> None:
 
 @pytest.mark.parametrize(
     "module",
-    "os sys subprocess shutil socket ctypes signal importlib builtins gc inspect pickle marshal multiprocessing pty "
-    "code runpy urllib urllib.request http.client ftplib smtplib tempfile webbrowser __main__ agent_magic IPython "
-    "numpy.f2py numpy.ctypeslib asyncio.subprocess posix posixpath requests".split(),
+    [
+        "os",
+        "sys",
+        "subprocess",
+        "shutil",
+        "socket",
+        "ctypes",
+        "signal",
+        "importlib",
+        "builtins",
+        "gc",
+        "inspect",
+        "pickle",
+        "marshal",
+        "multiprocessing",
+        "pty",
+        "code",
+        "runpy",
+        "urllib",
+        "urllib.request",
+        "http.client",
+        "ftplib",
+        "smtplib",
+        "tempfile",
+        "webbrowser",
+        "__main__",
+        "agent_magic",
+        "IPython",
+        "numpy.f2py",
+        "numpy.ctypeslib",
+        "asyncio.subprocess",
+        "posix",
+        "posixpath",
+        "requests",
+    ],
 )
 def test_module_that_reaches_beyond_is_not_authorized(module: str) -> None:
     assert module not in of()
@@ -67,10 +161,20 @@ def test_package_of_a_function_or_class_of_the_notebook_is_authorized() -> None:
     assert "inline_snapshot" in of(snapshot=type("Thing", (), {"__module__": "inline_snapshot.plugin"}))
 
 
-def test_dangerous_module_is_not_authorized_because_the_notebook_imported_it() -> None:
-    imports = of(os=os, sys=sys, kill=os.kill, listdir=os.listdir)
-    assert "os" not in imports
+def test_module_that_the_notebook_imported_is_authorized() -> None:
+    assert "os" in of(os=os)
+    assert "os" not in of()
+
+
+def test_module_that_reaches_into_the_interpreter_is_not_authorized_by_an_import_of_the_notebook() -> None:
+    imports = of(sys=sys, types=types)
     assert "sys" not in imports
+    assert "ctypes" not in imports
+
+
+def test_function_of_a_dangerous_module_authorizes_nothing_else_of_it() -> None:
+    imports = of(kill=os.kill, listdir=os.listdir)
+    assert "os" not in imports
     assert "posix" not in imports
 
 
@@ -91,8 +195,8 @@ def test_description_tells_what_to_do_instead() -> None:
         {
             "os": "For paths use `pathlib.Path` or `from os.path import join`, to list files `glob`. The person can allow it with `--imports os`.",
             "requests": "Code may not use the network: call a tool that fetches, or say in the final answer what is missing. The person can allow it with `--imports requests`.",
-            "pandsa": "Nearest: pandas. There are the safe part of the standard library, mytools, numpy, pandas. The person can allow it with `--imports pandsa`.",
-            "sklearn.svm": "There are the safe part of the standard library, mytools, numpy, pandas. The person can allow it with `--imports sklearn.svm`.",
+            "pandsa": "Nearest: pandas. Authorized are mytools, numpy, pandas and the safe part of the standard library. The person can allow it with `--imports pandsa`.",
+            "sklearn.svm": "Authorized are mytools, numpy, pandas and the safe part of the standard library. The person can allow it with `--imports sklearn.svm`.",
             "IPython.display": "From IPython.display there are Image, JSON, Latex, Markdown, Math, Pretty, display. The person can allow it with `--imports IPython.display`.",
         }
     )

@@ -7,6 +7,7 @@ import inspect
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from inline_snapshot import snapshot
@@ -77,6 +78,13 @@ def test_answer_that_a_library_swallows_ends_the_step_after_a_while(room):
     room.functions["call"] = hidden["call"]
     outcome = room.run("def f():\n    call(lambda: final_answer(7))\n    while True: pass\nf()")
     assert (outcome.is_answered, outcome.answer) == (True, 7)
+
+
+def test_answer_in_a_pool_of_the_persons_counts(room):
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(int).result()
+        room.ns["pool"] = pool
+        assert room.run("pool.submit(final_answer, 7).result()").answer == 7
 
 
 def test_answer_lets_finally_blocks_run(room):

@@ -32,16 +32,16 @@ def test_too_large_value_is_described() -> None:
     )
     assert {expression: why(expression) for expression in expressions} == snapshot(
         {
-            "10 ** 10 ** 10": "a whole number of about 12,041,200,000 digits",
-            "3 ** (3 * 10**8)": "a whole number of about 180,618,000 digits",
-            "1 << 10**11": "a whole number of about 30,103,000,000 digits",
+            "10 ** 10 ** 10": "a whole number of up to 12,041,200,000 digits",
+            "3 ** (3 * 10**8)": "a whole number of up to 180,618,000 digits",
+            "1 << 10**11": "a whole number of up to 30,103,000,000 digits",
             "[0] * 10**11": "100,000,000,000 items at once",
             "10**9 * (1, 2)": "2,000,000,000 items at once",
             "'x' * 10**10": "10,000,000,000 characters at once",
             "bytearray(64 * 10**9)": "64,000,000,000 bytes at once",
             "bytes(10**12)": "1,000,000,000,000 bytes at once",
             "list(range(10**10))": "a list of 10,000,000,000 items",
-            "set(range(5, 10**10, 2))": "a set of 4,999,999,997 items",
+            "set(range(5, 10**10, 2))": "a set of 4,999,999,998 items",
         }
     )
 

@@ -145,7 +145,7 @@ def test_interrupt_from_another_thread_wakes_code_that_sleeps(room):
         wakers.append(wake)
         return lambda: wakers.remove(wake)
 
-    threading.Timer(0.2, lambda: wakers[0]()).start()
+    threading.Timer(0.2, lambda: wakers[0]()).start()  # noqa: PLW0108 - there is none yet
     start = time.monotonic()
     outcome = room.run("import time\nprint('a')\ntime.sleep(60)", on_interrupt=on_interrupt)
     assert time.monotonic() - start < 0.5
@@ -160,7 +160,7 @@ def test_interrupt_wakes_code_that_swallows_it(room):
         wakers.append(wake)
         return lambda: None
 
-    threading.Timer(0.2, lambda: wakers[0]()).start()
+    threading.Timer(0.2, lambda: wakers[0]()).start()  # noqa: PLW0108 - there is none yet
     outcome = room.run(ENDLESS["bare except"], on_interrupt=on_interrupt)
     assert outcome.is_stopped
 
@@ -206,11 +206,7 @@ def test_keyboard_interrupt_of_the_code_is_its_own_error(room):
 def test_limited_stops_its_body():
     start = time.monotonic()
     with pytest.raises(TimeLimitReached, match=r"took longer than 0\.2 s"), limited(0.2):
-        while True:
-            try:
-                time.sleep(1)
-            except Exception:
-                pass
+        time.sleep(5)
     assert time.monotonic() - start < 0.4
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import time
 from typing import Any
@@ -147,6 +148,21 @@ def test_run_is_drawn_while_its_code_runs(ready):
     assert page.error is None
 
 
+def test_code_is_edited_on_the_page_before_it_runs(ready):
+    need_built_view()
+    ready.execute("m = ScriptedModel([code('total = 1', 'final_answer(total)')])")
+    page = Page(ready, f"{ASK} --approve code\nDo it.")
+    page.wait_for(lambda: page.state)
+    page.ask("hello")
+    page.wait_for(lambda: page.now.get("asked"))
+    (item,) = page.now["asked"]["items"]
+    assert (item["kind"], item["code"]) == ("call", "total = 1\nfinal_answer(total)")
+    edited = {"code": "total = 2\nfinal_answer(total)"}
+    assert page.ask("edit", item=item["id"], digest=item["digest"], arguments=edited)["ok"]
+    page.finish()
+    assert ready.execute("bot.result.value, total").result == "(2, 2)"
+
+
 # -- stopping --------------------------------------------------------------------------------------
 
 ENDLESS = "n = 0\nwhile True:\n    try:\n        n += 1\n    except:\n        pass"
@@ -201,6 +217,42 @@ def test_code_is_stopped_at_its_limit_and_the_next_cell_works(ready):
     done = asked(ready, ENDLESS, "final_answer(n > 0)", line="--step-timeout 0.5")
     assert done.result == "True"
     assert ready.execute("6 * 7").result == "42"
+
+
+MANY_STEPS = """
+import random, time
+from agent_magic.core.memory import AgentMemory
+
+def slow(n: int) -> int:
+    "Wait.\\n\\nArgs:\\n    n: any"
+    time.sleep(0.01)
+    return n
+
+def block(number):
+    return code(f"# {number}", "total = 0", "for n in range(9):", "    try:", "        total += slow(n)",
+                "    except BaseException: pass", "many = [n for n in range(200_000)]", "print(total)")
+"""
+
+
+@pytest.mark.timeout(180)
+def test_ctrl_c_at_fifty_moments_leaves_a_valid_memory(ready):
+    assert ready.execute(MANY_STEPS).error is None
+    moments = random.Random(5)
+    for _ in range(50):
+        ready.execute("globals().pop('total', 0), globals().pop('many', 0)")
+        ready.execute("m, mine = ScriptedModel([block(n) for n in range(40)]), slow")
+        running = ready.begin(f"{ASK} --new --tools slow --max-steps 40\nDo it.")
+        ready.wait_for_output(running, "running", timeout_s=10)
+        time.sleep(moments.uniform(0, 0.4))
+        ready.interrupt()
+        done = ready.finish(running, timeout_s=10)
+        assert done.error is not None
+        assert done.error.ename == "KeyboardInterrupt"
+        told = ready.execute(
+            "copy = AgentMemory.from_dict(bot.memory.to_dict())\n"
+            "bot.result.status, copy.to_messages() == bot.memory.to_messages(), slow is mine"
+        )
+        assert told.result == "('interrupted', True, True)"
 
 
 # -- a notebook ------------------------------------------------------------------------------------

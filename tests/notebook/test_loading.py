@@ -180,6 +180,7 @@ def test_config_lists_the_settings(cells):
             "AgentMagics.after_run=<Enum>",
             "AgentMagics.approve=<Enum>",
             "AgentMagics.images=<Enum>",
+            "AgentMagics.imports=<list-item-1>...",
             "AgentMagics.instructions=<Unicode>",
             "AgentMagics.journal=<Bool>",
             "AgentMagics.max_cost_usd=<Float>",
@@ -187,15 +188,19 @@ def test_config_lists_the_settings(cells):
             "AgentMagics.max_time_s=<Float>",
             "AgentMagics.max_tool_threads=<Int>",
             "AgentMagics.max_total_tokens=<Int>",
+            "AgentMagics.mode=<Enum>",
             "AgentMagics.model=<Unicode>",
             "AgentMagics.planning_interval=<Int>",
             "AgentMagics.prompt_templates=<Unicode>",
+            "AgentMagics.protect=<list-item-1>...",
             "AgentMagics.quiet=<Bool>",
             "AgentMagics.raise_unanswered=<Bool>",
             "AgentMagics.references=<Enum>",
             "AgentMagics.state=<Enum>",
+            "AgentMagics.step_timeout_s=<Float>",
             "AgentMagics.summary_mode=<Enum>",
             "AgentMagics.unattended=<Enum>",
+            "AgentMagics.writes=<Enum>",
         ]
     )
 

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 from inline_snapshot import snapshot
 
 from agent_magic.core.errors import OptionError
+from agent_magic.execution.request import Writes
 from agent_magic.notebook.commands import LINE_COMMANDS
 from agent_magic.notebook.options import (
     ONE_CELL,
     OPTIONS,
     STICKY,
+    WRITES,
     AgentOptions,
     parse_line,
 )
@@ -469,6 +473,10 @@ def test_setting_that_cannot_be_is_told():
 )
 def test_line_says_how_code_is_run(line, field, value):
     assert parse_line(f"bot {line}") == AgentOptions(name="bot", **{field: value})
+
+
+def test_writes_are_those_that_an_executor_knows():
+    assert get_args(Writes) == WRITES
 
 
 def test_list_of_modules_ends_at_the_next_option():

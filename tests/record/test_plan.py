@@ -4,9 +4,9 @@ from inline_snapshot import snapshot
 from view.samples import FIRST_PLAN, START, plan, planned_run
 
 from agent_magic.core.steps import Fault, PlanDiff
+from agent_magic.record.limits import Limits
 from agent_magic.record.notes import to_laid_on
 from agent_magic.record.plan import to_plan_record
-from agent_magic.record.limits import Limits
 
 
 def test_plan_record_of_a_first_plan() -> None:

@@ -125,7 +125,8 @@ def test_line_of_code_is_the_one_that_tells_most(code: str, line: str) -> None:
         ({"observation": "a\nb"}, "look() → b"),
         ({"observation": "The code ran. It printed nothing, and its last line has no value."}, "look()"),
         ({"observation": "The answer was given: 'Oslo'"}, "look() → 'Oslo'"),
-        ({"observation": "x", "output": [1, 2]}, "look() → list, 2 items"),
+        ({"observation": "x", "output": [1, 2]}, "look() → [1, 2]"),
+        ({"observation": "x", "output": ["y" * 90]}, "look() → list, 1 item"),
         ({"fault": Fault(kind="CodeRefused", message="No.\nDo this.")}, "look() ✗ CodeRefused: No."),
         (
             {"observation": "x", "calls": tuple(call("see", {}, f"i{n}") for n in range(2_000))},
@@ -156,4 +157,10 @@ def test_calls_that_code_made_have_their_gap_after_the_first_third() -> None:
     (code,) = step["calls"]  # type: ignore[typeddict-item] # of an action
     rows = titles.inner_calls(code)
     assert rows[16] == 10
+    assert [row if isinstance(row, int) else row["id"] for row in titles.inner_calls(code, 3)] == [
+        "i0",
+        57,
+        "i58",
+        "i59",
+    ]
     assert [row["id"] for row in (rows[15], rows[17]) if not isinstance(row, int)] == ["i15", "i26"]

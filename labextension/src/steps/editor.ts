@@ -34,7 +34,23 @@ export function area(label: string, text: string): { node: HTMLElement; field: H
   field.value = text;
   field.rows = Math.min(Math.max(text.split('\n').length, 2), 16);
   field.spellcheck = false;
+  field.addEventListener('keydown', breakLine);
   return { node: el('label', 'form-part', el('span', 'label', label), field), field };
+}
+
+/** Enter breaks the line: Lab takes it for the cell, in some of its versions before it comes here. */
+function breakLine(event: KeyboardEvent): void {
+  if (event.key !== 'Enter' || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) {
+    return;
+  }
+  event.stopPropagation();
+  event.preventDefault();
+  const field = event.currentTarget as HTMLTextAreaElement;
+  // The old way is the one that the browser's own undo knows.
+  const isDone = typeof document.execCommand === 'function' && document.execCommand('insertText', false, '\n');
+  if (!isDone) {
+    field.setRangeText('\n', field.selectionStart, field.selectionEnd, 'end');
+  }
 }
 
 /** The form that edits a step: only what was changed is given to `save`, which gives a refusal or ''. */

@@ -162,6 +162,20 @@ describe('an approval', () => {
     expect(requests).toEqual([{ verb: 'edit', item: 'i3', digest: 'd3', arguments: { code: 'send("anna")' } }]);
   });
 
+  it('of code takes Enter for a line, whatever the page around it makes of the key', () => {
+    const { element } = ask([CODE]);
+    buttonOf(element, WORDS.edit).click();
+    const field = fieldOf(element);
+    field.value = 'ab';
+    field.setSelectionRange(1, 1);
+    const heard: Event[] = [];
+    element.addEventListener('keydown', event => heard.push(event));
+    field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }));
+    expect(field.value).toBe('a\nb');
+    expect(field.selectionStart).toBe(2);
+    expect(heard).toEqual([]);
+  });
+
   it('of code shows the code again when an edit is left, and beside the reason for a refusal', () => {
     const { element } = ask([CODE]);
     const isShown = (): boolean => !cardOf(element).querySelector('pre')?.closest('[hidden]');
