@@ -13,7 +13,7 @@ from agent_magic.core.errors import CodeExecutionError, CodeRefused, StepError
 from agent_magic.core.redact import redact
 from agent_magic.core.text import first_line
 from agent_magic.core.values import Value
-from agent_magic.execution.course import Running
+from agent_magic.execution.course import FILENAMES, Running
 from agent_magic.execution.explaining import explain
 from agent_magic.execution.stopping import StepEnd, TimeLimitReached, limited
 
@@ -67,13 +67,21 @@ def to_notes(running: Running, error: StepError | None) -> list[str]:
     told = error.message if error is not None else ""
     notes += [redact(refusal) for refusal in dict.fromkeys(running.refusals) if refusal not in told]
     alive = [
-        thread for thread in running.threads if thread.is_alive() and thread is not threading.current_thread()
+        thread
+        for thread in running.threads
+        if thread.is_alive() and thread is not threading.current_thread() and not _is_of_library(thread)
     ]
     if alive:
         names = ", ".join(thread.name for thread in alive[:5]) + (", …" if len(alive) > 5 else "")
         count = "1 thread goes on" if len(alive) == 1 else f"{len(alive)} threads go on"
         notes.append(f"{count}: {names}. Join threads before the code ends.")
     return notes
+
+
+def _is_of_library(thread: threading.Thread) -> bool:
+    """Whether a library has a kind of thread of its own for it, as progress bars have: nothing of the code's."""
+    run = getattr(type(thread).run, "__code__", None)
+    return type(thread) is not threading.Thread and getattr(run, "co_filename", None) not in FILENAMES
 
 
 def _timeout(running: Running) -> str:

@@ -89,6 +89,7 @@ class NamespaceExecutor:
         parent = HERE.running
         running = Running(step, self.namespace, filename=_new_filename(step.label), parent=parent)
         has_turn = False
+        had_builtins = "__builtins__" in self.namespace
         try:
             running.start()
             # Code that calls an agent on this very namespace waits for it, so its turn is lent.
@@ -106,6 +107,8 @@ class NamespaceExecutor:
             HERE.running = parent
             if running in LIVE:
                 LIVE.remove(running)
+            if not had_builtins:  # Python puts them there; functions hold their own
+                self.namespace.pop("__builtins__", None)
             if has_turn:
                 self._turns.hand_on()
             running.finish()
@@ -171,7 +174,13 @@ class _Room:
         self._kept_open = kept_open
         self._protection = Protection()
         self._pictures: list[Picture] = []
-        self._ledger = Ledger(executor.namespace, persons=persons, lent=lent, internal=executor._internal)
+        self._ledger = Ledger(
+            executor.namespace,
+            persons=persons,
+            lent=lent,
+            fixed=running.step.functions.keys(),
+            internal=executor._internal,
+        )
         self._at_leaving = executor.namespace
         self._notes: list[str] = []
         self._kept: dict[str, Value] = {}

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 
 from agent_magic.core.values import Value
+from agent_magic.execution.course import FILENAMES
 
 _ABSENT = object()
 
@@ -54,6 +55,12 @@ def persons_names(
     return persons
 
 
+def _is_of_code(value: Value) -> bool:
+    """Whether a function was made by code of an agent."""
+    code = getattr(value, "__code__", None)
+    return getattr(code, "co_filename", None) in FILENAMES
+
+
 class Ledger:
     """What names meant before a step, and what they are to mean after it.
 
@@ -61,6 +68,7 @@ class Ledger:
         namespace: The living one.
         persons: Names of the person's, with their values; kept up to date here.
         lent: Names for this step alone, with theirs.
+        fixed: Those of them that code cannot bind, as it is refused: whoever bound one was somebody else.
         internal: Names that the kernel alone binds.
     """
 
@@ -70,11 +78,13 @@ class Ledger:
         *,
         persons: dict[str, Value],
         lent: Mapping[str, Value],
+        fixed: AbstractSet[str] = frozenset(),
         internal: Internal,
     ) -> None:
         self._namespace = namespace
         self._persons = persons
         self._lent = dict(lent)
+        self._fixed = fixed
         self._internal = internal
         self._before = namespace.copy()
         self._hidden: dict[str, Value] = {}
@@ -99,6 +109,9 @@ class Ledger:
         for name, value in self._lent.items():
             now = namespace.get(name, _ABSENT)
             if now is not value and now is not _ABSENT:
+                if name in self._fixed and not _is_of_code(now):
+                    self._before[name] = self._persons[name] = now  # another cell or thread has a new one
+                    continue
                 self.rebound[name] = now
             before = self._hidden[name]
             if before is _ABSENT:

@@ -28,7 +28,7 @@ _ARGUMENT_CHARS = 32
 _ARGUMENTS_CHARS = 90
 _OUTCOME_CHARS = 80
 _TITLED_CALLS = 3
-_UNTELLING = ("#", "import ", "from ", "@", '"""', "'''")
+_UNTELLING = ("#", "import ", "from ", "@", '"""', "'''", "try:")
 _BEGINNING = re.compile(r"[\w, ]+ = (?:\{\}|\[\]|\(\)|set\(\)|None|True|False|-?[\d._]+)")
 """Such as `prices = {}`."""
 _EDITED_CODE = f"{EDITED} this code:\n"

@@ -44,7 +44,6 @@ def test_undo_of_a_run_goes_from_the_newest_step_to_the_oldest() -> None:
 x is what it was before step 2 (int)
 y is back (int): step 2 had deleted it
 x is what it was before step 1 (int)
-__builtins__ is gone: step 1 had made it (dict, 157 items)
 y is gone: step 1 had made it (int)\
 """)
 
@@ -116,7 +115,6 @@ def test_model_is_told_of_an_undo_with_the_next_task_once() -> None:
 again
 
 The person has taken back what earlier steps made:
-- __builtins__ is gone: step 1 had made it (dict, 157 items)
 - a is gone: step 1 had made it (int)\
 """,
             "and again",

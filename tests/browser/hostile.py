@@ -65,7 +65,7 @@ def run_full_of(text: str, run_id: str = "run_1", *, status: str = "answered") -
 
 
 def steps_full_of(text: str, first: int = 1) -> list[dict[str, Any]]:
-    """An action, a plan, a plan that failed, and an answer, full of a text."""
+    """An action, one of code, a plan, a plan that failed, and an answer, full of a text."""
     around = {
         "duration_s": 1.0,
         "usage": _USAGE,
@@ -80,6 +80,13 @@ def steps_full_of(text: str, first: int = 1) -> list[dict[str, Any]]:
         "calls_left_out": 3,
         "changes": [f"+ {text}", text],
         "changes_left_out": 2,
+        "error": _error(text),
+    }
+    code = {
+        "step_number": first,
+        "thought": text,
+        "calls": [_code_call(text)],
+        "changes": [f"added {text}", text],
         "error": _error(text),
     }
     plan = {
@@ -100,7 +107,7 @@ def steps_full_of(text: str, first: int = 1) -> list[dict[str, Any]]:
     }
     failed = {"kind": "plan", "step_number": first, "plan": "", "error": _error(text)}
     answer = {"step_number": first + 1, "calls": _calls(text)[:1], "is_final_answer": True}
-    return [around | action, around | plan, around | failed, around | answer]
+    return [around | action, around | code, around | plan, around | failed, around | answer]
 
 
 def nows_full_of(text: str) -> list[dict[str, Any]]:
@@ -116,11 +123,13 @@ def nows_full_of(text: str) -> list[dict[str, Any]]:
             "is_partial": True,
         },
         {"id": f"{text}3", "digest": text, "kind": "plan", "plan": text, "verdict": "edited"},
+        {"id": f"{text}4", "digest": text, "kind": "call", "name": text, "code": text},
     ]
     writing = {
         "thought": text,
         "reasoning": text,
         "plan": text,
+        "code": text,
         "writing": [{"name": text, "arguments": text}],
     }
     wait = {"reason": text, "delay_s": 4.0, "attempt": 1}
@@ -129,8 +138,8 @@ def nows_full_of(text: str) -> list[dict[str, Any]]:
         {"doing": "waiting", "waiting": wait, **writing, **notes},
         {
             "doing": "asking",
-            "calls": _calls(text),
-            "running": [text],
+            "calls": [*_calls(text), _code_call(text), _code_call(text, "is running")],
+            "running": [text, f"{text}code is running", f"{text}inside3"],
             "asked": {"id": text, "items": items},
             **notes,
         },
@@ -156,7 +165,10 @@ def messages_full_of(text: str, run_id: str, *, first: int) -> list[dict[str, An
         {"kind": "totals", "n_steps": 2, "duration_s": 2.0, "usage": _USAGE},
         {"kind": "settings", "settings": settings},
         {"kind": "now", "now": {"step_number": 3, "doing": "thinking"}},
-        *({"kind": "text", "field": field, "at": 0, "add": text} for field in ("reasoning", "thought")),
+        *(
+            {"kind": "text", "field": field, "at": 0, "add": text}
+            for field in ("reasoning", "thought", "code")
+        ),
         {"kind": "text", "field": "arguments", "at": 0, "add": text, "call": 0, "name": text},
         {"kind": "now", "now": {"step_number": 3, "doing": "planning"}},
         {"kind": "text", "field": "plan", "at": 0, "add": text},
@@ -200,3 +212,20 @@ def _calls(text: str) -> list[dict[str, Any]]:
         {"id": f"{text}2", "name": "raw", "arguments": text, "error": _error(text)},
         {"id": f"{text}3", "name": "kept", "arguments": {}, "output": output},
     ]
+
+
+def _code_call(text: str, state: str = "") -> dict[str, Any]:
+    """A block of code with the calls that it made: all that a call may hold, in each of them."""
+    whole, failed, kept = _calls(text)
+    running = {"id": f"{text}inside3", "name": text, "arguments": {text: text, "object": f"<{text}, {text}>"}}
+    return whole | {
+        "id": f"{text}code {state}",
+        "name": "python",
+        "arguments": {},
+        "code": text,
+        "notes": [text, f"the person changed the arguments to this code:\n{text}"],
+        "is_edited": True,
+        "calls": [whole, failed, kept, running],
+        "calls_left_out": 5,
+        "error": _error(text),
+    }

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
@@ -429,3 +430,28 @@ def test_execute_leaves_all_in_order_when_ctrl_c_comes_at_any_moment():
     assert done.stderr == ""
     counts = eval(done.stdout)
     assert counts["stopped"] > 50
+
+
+def test_tool_that_another_thread_bound_anew_while_code_runs_is_the_new_one_afterwards() -> None:
+    def rate() -> int:
+        return 1
+
+    def newer() -> int:
+        return 2
+
+    namespace: dict[str, Any] = {"rate": rate}
+    other = threading.Timer(0.1, lambda: namespace.__setitem__("rate", newer))
+    other.start()
+    outcome = DictExecutor(namespace).execute(
+        CodeStep(code="import time\ntime.sleep(0.3)", label="step 1", functions={"rate": lambda: rate()})
+    )
+    other.join()
+    assert outcome.error is None
+    assert namespace["rate"] is newer
+
+
+def test_namespace_has_no_builtins_that_it_had_not() -> None:
+    namespace: dict[str, Any] = {}
+    DictExecutor(namespace).execute(CodeStep(code="def f():\n    return len([1])", label="step 1"))
+    assert list(namespace) == ["f"]
+    assert namespace["f"]() == 1

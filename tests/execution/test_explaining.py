@@ -51,7 +51,7 @@ What ran before that line stands, so go on from there: mend it, and do not repea
 
 def test_frame_of_the_persons_own_function_is_shown() -> None:
     source = "def rate(row):\n    return row['price'] * 2\n"
-    filename = "/tmp/ipykernel_1/123.py"
+    filename = "/kernel/ipykernel_1/123.py"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     ns: dict[str, object] = {}
     exec(compile(source, filename, "exec"), ns)

@@ -36,9 +36,12 @@ const OUTCOME_CHARS = 80;
 const ERROR_CHARS = 160;
 const TITLED_CALLS = 3;
 const ACCEPTED = 'accepted';
-const UNTELLING = /^(?:#|import |from |@|"""|''')/;
+const UNTELLING = /^(?:#|import |from |@|"""|'''|try:)/;
+/** Such as `prices = {}`. */
+const BEGINNING = /^[\p{L}\p{N}_, ]+ = (?:\{\}|\[\]|\(\)|set\(\)|None|True|False|-?[\d._]+)$/u;
 const EDITED_CODE = 'the person changed the arguments to this code:\n';
-const SILENT = 'The code ran. It printed nothing';
+const NOTHING_TOLD = 'The code ran. It printed nothing, and its last line has no value.';
+const ANSWER_GIVEN = 'The answer was given: ';
 /** How a record tells of an object that code handed to a tool: `<DataFrame, 3 rows × 2 columns>`. */
 const OBJECT = /^<[\p{L}\p{N}_]+, [^<>"]+>$/u;
 const CUT = /^… [\d,]+ characters cut …$/m;
@@ -146,10 +149,15 @@ export function laidOnLabels(laidOn: LaidOnRecord | undefined): string[] {
   return labels;
 }
 
-/** The line that tells best what code does, the first one that is no comment and no import; `…` if there are more. */
+/**
+ * The line that tells best what code does, the first one that is no comment, no import and no bare
+ * beginning; `…` if there are more.
+ */
 export function codeLine(code: string): string {
-  const lines = linesOf(code).filter(line => line.trim());
-  const telling = lines.find(line => !UNTELLING.test(line.trim())) ?? lines[0] ?? '';
+  const lines = linesOf(code)
+    .map(line => line.trim())
+    .filter(Boolean);
+  const telling = lines.find(line => !UNTELLING.test(line) && !BEGINNING.test(line)) ?? lines[0] ?? '';
   return oneLine(telling, ARGUMENTS_CHARS) + (lines.length > 1 ? ' …' : '');
 }
 
@@ -177,11 +185,16 @@ function codeTitle(call: CallRecord, written: string, isRunning: boolean, isBrie
 function codeOutcome(call: CallRecord): string {
   const { output } = call;
   if (output) {
-    const words = output.shape ? valueWords(output) : firstLine(output.preview ?? '', OUTCOME_CHARS);
-    return oneLine(words || output.type, OUTCOME_CHARS);
+    const { preview = '' } = output;
+    const isShort = preview.length > 0 && preview.length <= OUTCOME_CHARS && !preview.includes('\n');
+    return isShort ? oneLine(preview, OUTCOME_CHARS) : valueWords(output);
   }
   const lines = linesOf(told(call)).filter(line => line.trim());
-  return lines[0]?.startsWith(SILENT) ? '' : oneLine(lines.at(-1) ?? '', OUTCOME_CHARS);
+  const last = lines.at(-1) ?? '';
+  if (lines[0]?.startsWith(NOTHING_TOLD)) {
+    return '';
+  }
+  return oneLine(last.startsWith(ANSWER_GIVEN) ? last.slice(ANSWER_GIVEN.length) : last, OUTCOME_CHARS);
 }
 
 function linesOf(text: string): string[] {
