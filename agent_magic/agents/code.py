@@ -304,7 +304,7 @@ class CodeAgent(MultiStepAgent):
                 f"The last answer is not of the type that was asked for: {error.message}"
             ) from error
 
-    def _check_model(self, model: Model) -> None:
+    def check_model(self, model: Model) -> None:
         if not model.capabilities.code:
             raise OptionError(
                 f"The model {model.model_id} cannot write code, only pick tools. "

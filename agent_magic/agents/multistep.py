@@ -510,7 +510,7 @@ class MultiStepAgent(AgentDefinition, ABC):
     def _make_run(self, step: TaskStep, state: AgentState, limit: int | None, origin: Origin | None) -> Run:
         # The system prompt depends on what the model can do, and finding out may take seconds:
         # the first step puts it in, when the run is on the screen already.
-        self._check_model(self.model)
+        self.check_model(self.model)
         run = Run(
             agent_name=self.name,
             mode=self.mode,
@@ -526,7 +526,7 @@ class MultiStepAgent(AgentDefinition, ABC):
         self._history.enter(run)
         return run
 
-    def _check_model(self, model: Model) -> None:
+    def check_model(self, model: Model) -> None:
         """Refuse a model with which no run of this kind could come to anything.
 
         Raises:

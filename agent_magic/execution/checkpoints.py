@@ -3,7 +3,7 @@
 It must not know what the check looks at (`STOP.ask` is set by the one who runs the code), and must not
 put a check into a loop that has no `try` or `with` of its own.
 
-The check is a call on a constant, so it needs no name in the code's namespace: a text stands in the
+The check is an attribute of a constant, and a call of one, so it needs no name in the code's namespace: a text stands in the
 syntax tree, and `seal` puts `STOP` in its place once the code is compiled.
 """
 
@@ -35,9 +35,11 @@ def _nothing() -> None:
 class Stop:
     """What the checks in compiled code call."""
 
-    __slots__ = ("ask",)
+    __slots__ = ("ask", "is_due")
 
     def __init__(self) -> None:
+        self.is_due = False
+        """The code of some step is to end; as long as it is not, nothing is called, which a loop would feel."""
         self.ask: Callable[[], None] = _nothing
         """Raises what ends the step, if the step of the calling thread has ended."""
 
@@ -85,15 +87,19 @@ def _sealed(constant: Value) -> Value:
     return STOP if type(constant) is str and constant == _SENTINEL else constant
 
 
-def _check_at(line: int, column: int) -> ast.Expr:
-    constant = ast.Constant(value=_SENTINEL)
-    attribute = ast.Attribute(value=constant, attr="check", ctx=ast.Load())
-    call = ast.Call(func=attribute, args=[], keywords=[])
-    check = ast.Expr(value=call)
-    for node in (constant, attribute, call, check):
-        node.lineno = node.end_lineno = line
-        node.col_offset = node.end_col_offset = column
+def _check_at(line: int, column: int) -> ast.If:
+    """`if STOP.is_due: STOP.check()`."""
+    call = ast.Call(func=_attribute("check"), args=[], keywords=[])
+    check = ast.If(test=_attribute("is_due"), body=[ast.Expr(value=call)], orelse=[])
+    for node in ast.walk(check):
+        if isinstance(node, ast.expr | ast.stmt):
+            node.lineno = node.end_lineno = line
+            node.col_offset = node.end_col_offset = column
     return check
+
+
+def _attribute(name: str) -> ast.Attribute:
+    return ast.Attribute(value=ast.Constant(value=_SENTINEL), attr=name, ctx=ast.Load())
 
 
 class _Instrumenting:
@@ -140,7 +146,7 @@ class _Instrumenting:
                 line = before.end_lineno or before.lineno
                 body.insert(index, self._new_check(line, before.col_offset))
 
-    def _new_check(self, line: int, column: int) -> ast.Expr:
+    def _new_check(self, line: int, column: int) -> ast.If:
         self.n_checks += 1
         return _check_at(line, column)
 
@@ -189,7 +195,7 @@ def _can_end_the_step(statement: ast.stmt) -> bool:
     match statement:
         case ast.Expr(value=ast.Constant()) | ast.Assign(value=ast.Constant() | ast.Name()):
             return False
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Constant(value=value)))):
+        case ast.If(test=ast.Attribute(value=ast.Constant(value=value))):
             return value != _SENTINEL
         case _:
             return not isinstance(statement, _DEFINITIONS)

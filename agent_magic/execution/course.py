@@ -14,6 +14,7 @@ from types import CodeType, FrameType
 from typing import Literal, NoReturn
 
 from agent_magic.core.values import Value
+from agent_magic.execution.checkpoints import STOP
 from agent_magic.execution.request import CodeStep
 from agent_magic.execution.sinks import CURRENT_SINK, CodeSink, Sink
 from agent_magic.execution.stoppers import REPEAT_S, Stopper, raise_in
@@ -57,6 +58,10 @@ BOUNDARIES: set[CodeType] = set()
 """Of the functions that enter code, and an event loop for it."""
 FILENAMES: set[str] = set()
 """Of all code that has run; functions that it defined have them for life."""
+
+
+_due: set[Running] = set()
+"""Those whose code is to end."""
 
 
 class Running:
@@ -136,6 +141,8 @@ class Running:
     def finish(self) -> None:
         """Nothing is raised any more, and signals go where they went before."""
         self.is_over = True
+        _due.discard(self)
+        STOP.is_due = bool(_due)
         if self._watch is not None:
             self._watch.finish()
         if self._take_off is not None:
@@ -160,6 +167,8 @@ class Running:
         """From now on the code is to end; the first reason counts."""
         if self.reason is None:
             self.reason = reason
+            _due.add(self)
+            STOP.is_due = True
 
     def stop_threads(self) -> None:
         """End the threads that the code has started, as far as they run Python code; not a person's in them."""

@@ -6,6 +6,7 @@ It must not change the answer.
 from __future__ import annotations
 
 import sys
+from itertools import islice
 from typing import Any, cast
 
 from agent_magic.core.redact import redact
@@ -14,6 +15,10 @@ from agent_magic.core.values import Value, is_endless, safe_repr
 
 MAX_SHOWN = 100_000
 """Characters of one form of an answer in the notebook's file."""
+_DEEPEST = 150
+_MOST_LOOKED_AT = 1_000
+"""Containers of one depth, and items of one of them."""
+_CONTAINERS = (list, tuple, dict, set, frozenset)
 _CAN_BE_HUGE = (str, bytes, list, tuple, dict, set, frozenset)
 
 
@@ -31,15 +36,32 @@ def show_answer(shell: Any, value: Value) -> Value:
         return value  # its repr has at most four times the characters
     if isinstance(value, str) and len(value) <= MAX_SHOWN // 4 and redact(value) == value:
         return value
-    try:
-        forms, metadata = hook.compute_format_data(value)
-    except RecursionError:  # nested too deep for Python's own repr
+    if isinstance(value, _CONTAINERS) and _is_too_deep(value):  # IPython would show its own formatters' errors in the place of the value
         return _show(hook, value, {"text/plain": safe_repr(value)}, {})
+    forms, metadata = hook.compute_format_data(value)
     texts = [text for text in cast("dict[str, Any]", forms).values() if isinstance(text, str)]
     if all(len(text) <= MAX_SHOWN and redact(text) == text for text in texts):
         return value
     shown = {mime: _shortened(text) for mime, text in cast("dict[str, Any]", forms).items()}
     return _show(hook, value, shown, metadata)
+
+
+def _is_too_deep(value: Value) -> bool:
+    """Whether containers are nested in it deeper than Python's own `repr` can follow."""
+    level: list[Value] = [value]
+    seen: set[int] = set()
+    for _ in range(_DEEPEST):
+        inner: list[Value] = []
+        for container in level[:_MOST_LOOKED_AT]:
+            if id(container) in seen:  # it holds itself, which `repr` knows of
+                continue
+            seen.add(id(container))
+            items = container.values() if isinstance(container, dict) else container
+            inner += [item for item in islice(items, _MOST_LOOKED_AT) if isinstance(item, _CONTAINERS)]
+        if not inner:
+            return False
+        level = inner
+    return True
 
 
 def _show(hook: Any, value: Value, shown: dict[str, Any], metadata: dict[str, Any]) -> None:

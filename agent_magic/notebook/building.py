@@ -226,7 +226,7 @@ def _choose(magics: Any, state: KernelState, agent: MultiStepAgent, options: Age
     elif options.model is None and agent.has_model:
         return None
     choice = choose_model(wanted, magics.model or None, model_args=options.model_args or {})
-    agent._check_model(choice.model)
+    agent.check_model(choice.model)
     return choice
 
 

@@ -114,7 +114,8 @@ def call_title(call: CallRecord, *, is_running: bool = False, is_brief: bool = T
 def code_line(code: str) -> str:
     """The line that tells best what code does: the first that is no comment, no import and no bare beginning."""
     lines = [line.strip() for line in code.splitlines() if line.strip()]
-    telling = next((line for line in lines if not _is_untelling(line)), lines[0] if lines else "")
+    some = [line for line in lines if not line.startswith(_UNTELLING)]
+    telling = next((line for line in some if not _BEGINNING.fullmatch(line)), (some or lines or [""])[0])
     return one_line(telling, _ARGUMENTS_CHARS) + (" …" if len(lines) > 1 else "")
 
 
@@ -162,10 +163,6 @@ def told(call: CallRecord) -> str:
     """What the model was told of a call; nothing for an answer that was just accepted."""
     observation = call.get("observation", "")
     return "" if observation == ACCEPTED else observation
-
-
-def _is_untelling(line: str) -> bool:
-    return line.startswith(_UNTELLING) or _BEGINNING.fullmatch(line) is not None
 
 
 def _code_title(call: CallRecord, *, is_running: bool, is_brief: bool) -> Title:

@@ -138,8 +138,8 @@ def nows_full_of(text: str) -> list[dict[str, Any]]:
         {"doing": "waiting", "waiting": wait, **writing, **notes},
         {
             "doing": "asking",
-            "calls": [*_calls(text), _code_call(text), _code_call(text, "is running")],
-            "running": [text, f"{text}code is running", f"{text}inside3"],
+            "calls": [*_calls(text), _code_call(text)],
+            "running": [text, f"{text}code", f"{text}inside"],
             "asked": {"id": text, "items": items},
             **notes,
         },
@@ -214,18 +214,18 @@ def _calls(text: str) -> list[dict[str, Any]]:
     ]
 
 
-def _code_call(text: str, state: str = "") -> dict[str, Any]:
-    """A block of code with the calls that it made: all that a call may hold, in each of them."""
-    whole, failed, kept = _calls(text)
-    running = {"id": f"{text}inside3", "name": text, "arguments": {text: text, "object": f"<{text}, {text}>"}}
+def _code_call(text: str) -> dict[str, Any]:
+    """A block of code with two calls that it made: one that ended, one that may be running."""
+    whole, *_ = _calls(text)
+    other = {"id": f"{text}inside", "name": text, "arguments": {text: text, "object": f"<{text}, {text}>"}}
     return whole | {
-        "id": f"{text}code {state}",
+        "id": f"{text}code",
         "name": "python",
         "arguments": {},
-        "code": text,
-        "notes": [text, f"the person changed the arguments to this code:\n{text}"],
+        "code": f"{text}\nx",  # never without a letter, whatever is cleaned away
+        "notes": [text, f"the person changed the arguments to this code:\n{text}\nx"],
         "is_edited": True,
-        "calls": [whole, failed, kept, running],
+        "calls": [whole, other],
         "calls_left_out": 5,
         "error": _error(text),
     }

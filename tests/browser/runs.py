@@ -40,12 +40,12 @@ def ask(options: str = "", name: str = "analyst") -> str:
     return f"%%agent {name} --model @m {options}\n{TASK}"
 
 
-CODE = '''
+CODE = """
 from textwrap import dedent
 
 def block(code: str, thought: str = "") -> str:
     return f"{thought}\\n<code>\\n{dedent(code).strip()}\\n</code>"
-'''
+"""
 """Replies of a model that writes code."""
 
 

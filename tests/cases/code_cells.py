@@ -73,10 +73,12 @@ class CodeCells:
         assert done.error is None, "\n".join(done.error.traceback)
         return done
 
-    def script(self, replies: Sequence[Any], name: str = "m") -> None:
-        """A model of these replies, as the variable `name`."""
+    def script(self, replies: Sequence[Any], name: str = "m", *, before: str = "") -> None:
+        """A model of these replies, as the variable `name`, after a line of Python."""
         text = json.dumps(list(replies))  # ASCII, so that half a surrogate pair arrives as it is
-        self.define(f"{name} = __import__('agent_magic').ScriptedModel(__import__('json').loads({text!r}))")
+        self.define(
+            f"{before}\n{name} = __import__('agent_magic').ScriptedModel(__import__('json').loads({text!r}))"
+        )
 
     def ask(self, options: str = "", task: str = "Do it.", timeout_s: float = 60) -> Execution:
         """Run an agent cell for `bot`."""

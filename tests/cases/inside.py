@@ -38,8 +38,14 @@ _process: dict[str, Any] = {}
 
 
 def print_runs(ns: Mapping[str, Any], name: str = "bot") -> None:
-    """Print all runs of an agent as JSON: status, answer, steps with what the model was told of each."""
-    agent = ns[name]
+    """Print all runs of an agent as JSON: status, answer, steps with what the model was told of each.
+
+    Without such an agent there are none.
+    """
+    agent = ns.get(name)
+    if agent is None:
+        print("[]")
+        return
     assert isinstance(agent, MultiStepAgent)
     print(json.dumps([_run(result) for result in agent.runs]))
 

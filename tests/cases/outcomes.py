@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 _TESTS = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(_TESTS))
@@ -22,10 +23,16 @@ _WIDTH = 160
 
 def main(ids: Sequence[str] = ()) -> int:
     """Run the cases, all or these; 1 if one is wrong."""
+    with TemporaryDirectory() as folder:  # what runs keep on disk is not the person's
+        os.environ.update(XDG_STATE_HOME=folder, IPYTHONDIR=folder, MPLBACKEND="agg")
+        return _run(ids)
+
+
+def _run(ids: Sequence[str]) -> int:
     counts: Counter[str] = Counter()
     wrong: list[str] = []
     limits: list[str] = []
-    print(f"{'id':<5} {'category':<14} {'wanted':<26} {'seen':<10} {'seconds':>7}  what the model was told")
+    print(f"{'id':<5} {'category':<14} {'wanted':<26} {'seen':<13} {'seconds':>7}  what the model was told")
     with kernel_of_cases() as kernel:
         for case in (*read("escapes.yaml"), *read("limits.yaml")):
             if ids and case.id not in ids:
@@ -48,7 +55,7 @@ def main(ids: Sequence[str] = ()) -> int:
 def _row(case: Case, seen: Seen) -> str:
     told = " ".join([*seen.told.removeprefix("Observation:").split()])
     mark = "" if not seen.wrong else "WRONG "
-    row = f"{case.id:<5} {case.category:<14} {' or '.join(case.wanted):<26} {mark}{seen.outcome:<10} {seen.seconds:>7.2f}  {told}"
+    row = f"{case.id:<5} {case.category:<14} {' or '.join(case.wanted):<26} {mark + seen.outcome:<13} {seen.seconds:>7.2f}  {told}"
     return row if len(row) <= _WIDTH else row[: _WIDTH - 1] + "…"
 
 

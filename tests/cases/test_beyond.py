@@ -132,6 +132,16 @@ def test_answer_with_half_a_surrogate_pair_is_given_as_it_is() -> None:
     AgentMemory.from_dict(json.loads(json.dumps(agent.memory.to_dict())))
 
 
+def test_dictionary_given_as_state_is_the_namespace_itself() -> None:
+    held: dict[str, Any] = {}
+    exec("base = 1\ndef shifted():\n    return base + shift", held)
+    agent, step = run("shift = 10\nx = shifted()", state=held)
+    assert step.faults == ()
+    assert (held["shift"], held["x"], held["shifted"]()) == (10, 11, 11)
+    assert agent.result is not None
+    assert "final_answer" not in held
+
+
 # -- size ----------------------------------------------------------------------------------------
 
 
@@ -221,10 +231,14 @@ def test_200_megabytes_of_prints_leave_head_and_tail(kernel: Kernel) -> None:
 
 
 @pytest.mark.kernel
-@pytest.mark.skipif(sys.platform == "win32", reason="no limit of memory can be set there")
+@pytest.mark.skipif(sys.platform != "linux", reason="only there is the limit of memory kept")
 def test_list_that_grows_without_end_is_an_error_step_when_memory_ends(kernel: Kernel) -> None:
     cells = CodeCells(kernel)
-    cells.define("import resource\nresource.setrlimit(resource.RLIMIT_AS, (3_000_000_000, -1))")
+    cells.define(
+        "import pathlib, resource\n"
+        "taken = int(pathlib.Path('/proc/self/statm').read_text().split()[0]) * resource.getpagesize()\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (taken + 500_000_000, -1))"
+    )
     cells.script(
         [
             block("held = []\nwhile True:\n    held.append(bytearray(10_000_000))"),

@@ -175,7 +175,7 @@ class ItemCard {
     const { id, digest } = this.item;
     const { label, text, read } = editable(this.item);
     this._isEditingCode = this.item.code !== undefined;
-    const { node, field } = area(label, text);
+    const { node, field } = area(label, text, { isCode: this._isEditingCode });
     return this._formOf(node, WORDS.sendEdited, () => {
       const given = read(field.value);
       return typeof given === 'string' ? given : { verb: 'edit', item: id, digest, ...given };

@@ -24,9 +24,9 @@ export function block(text: string): HTMLElement {
   return boxed(text, 'block', write);
 }
 
-/** Python in such a box, in the colours of the notebook's editor. */
+/** Python in such a box, in the colours of the notebook's editor; long lines are not broken. */
 export function codeBlock(code: string): HTMLElement {
-  return boxed(code, 'block', writeCode);
+  return boxed(code, 'block is-python', writeCode);
 }
 
 function boxed(text: string, classes: string, put: Write): HTMLElement {

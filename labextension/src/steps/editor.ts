@@ -28,9 +28,13 @@ export function parseArguments(text: string): { [name: string]: Json } | string 
   return isObject(given) ? (json(given) as { [name: string]: Json }) : WORDS.notObject;
 }
 
-/** A text area with its label; as high as its text, within bounds. */
-export function area(label: string, text: string): { node: HTMLElement; field: HTMLTextAreaElement } {
-  const field = el('textarea', 'field');
+/** A text area with its label; as high as its text, within bounds. Lines of code are not broken. */
+export function area(
+  label: string,
+  text: string,
+  { isCode = false } = {}
+): { node: HTMLElement; field: HTMLTextAreaElement } {
+  const field = el('textarea', isCode ? 'field is-python' : 'field');
   field.value = text;
   field.rows = Math.min(Math.max(text.split('\n').length, 2), 16);
   field.spellcheck = false;
@@ -122,8 +126,13 @@ function actionParts(step: Exclude<AnyStepRecord, { kind: 'plan' }>): IPart[] {
   return parts;
 }
 
-function textPart(label: string, before: string, put: (changes: StepChanges, text: string) => void): IPart {
-  const { node, field } = area(label, before);
+function textPart(
+  label: string,
+  before: string,
+  put: (changes: StepChanges, text: string) => void,
+  { isCode = false } = {}
+): IPart {
+  const { node, field } = area(label, before, { isCode });
   const shown = field.value; // a text area has its own line ends
   return {
     node,
@@ -138,9 +147,10 @@ function textPart(label: string, before: string, put: (changes: StepChanges, tex
 }
 
 function codePart(call: CallRecord): IPart {
-  return textPart(WORDS.code, call.code ?? '', (changes, text) => {
+  const put = (changes: StepChanges, text: string): void => {
     changes.arguments = withOwn(changes.arguments, call.id, { code: text });
-  });
+  };
+  return textPart(WORDS.code, call.code ?? '', put, { isCode: true });
 }
 
 function argumentsPart(label: string, call: CallRecord): IPart {

@@ -53,7 +53,7 @@ export class NowRow {
   private readonly _body = el('div', 'step-body');
   private readonly _text = new GrowingText('div', 'prose is-growing');
   private readonly _thinking = new GrowingText('div', 'prose is-growing is-reasoning');
-  private readonly _code = new GrowingText('pre', 'block is-growing');
+  private readonly _code = new GrowingText('pre', 'block is-python is-growing');
   private readonly _written: { node: HTMLElement; name: HTMLElement; text: GrowingText }[] = [];
   private readonly _calls = new Map<string, { node: HTMLElement; sign: string }>();
   private readonly _codes = new Map<string, NowCode>();

@@ -157,7 +157,8 @@ export function codeLine(code: string): string {
   const lines = linesOf(code)
     .map(line => line.trim())
     .filter(Boolean);
-  const telling = lines.find(line => !UNTELLING.test(line) && !BEGINNING.test(line)) ?? lines[0] ?? '';
+  const some = lines.filter(line => !UNTELLING.test(line));
+  const telling = some.find(line => !BEGINNING.test(line)) ?? some[0] ?? lines[0] ?? '';
   return oneLine(telling, ARGUMENTS_CHARS) + (lines.length > 1 ? ' …' : '');
 }
 

@@ -54,6 +54,7 @@ describe('a step that is code', () => {
     ['import re', 'import re'],
     ['from a import b\nimport re\n\n# three\nx = 1', 'x = 1 …'],
     ['@cached\ndef f(): ...', 'def f(): ... …'],
+    ['prices = {}\ntry:\n    look("Oslo")\nexcept OSError: ...', 'look("Oslo") …'],
     ['', ''],
     [`x = "${'y'.repeat(200)}"`, `x = "${'y'.repeat(84)}…`],
     ['\u202ex', '⟨U+202E⟩x']
@@ -63,10 +64,12 @@ describe('a step that is code', () => {
 
   it.each([
     [{ output: { type: 'DataFrame', shape: '3 rows × 2 columns' } }, 'DataFrame, 3 rows × 2 columns'],
-    [{ output: { type: 'dict', preview: '{"a": 1}\nmore' } }, '{"a": 1}'],
+    [{ output: { type: 'dict', shape: '1 item', preview: '{"a": 1}' } }, '{"a": 1}'],
+    [{ output: { type: 'dict', shape: '2 items', preview: '{"a": 1}\nmore' } }, 'dict, 2 items'],
     [{ output: { type: 'float' } }, 'float'],
     [{ observation: 'first\nlast\n\n' }, 'last'],
-    [{ observation: 'The code ran. It printed nothing, and ended in no value.' }, ''],
+    [{ observation: 'The code ran. It printed nothing, and its last line has no value.' }, ''],
+    [{ observation: "looked\nThe answer was given: 'Oslo'" }, "'Oslo'"],
     [{ observation: 'accepted' }, '']
   ])('says on its line what came of it: %j', (fields, outcome) => {
     expect(callTitle(codeCall('x = 1', fields)).outcome).toBe(outcome);
@@ -115,7 +118,7 @@ describe('a step that is code', () => {
     const element = opened({ is_edited: true, notes });
     expect(element.querySelector('.jp-AgentMagic-call-head')?.textContent).toBe('Code, as it was changed0.3 s');
     expect(textsOf(element.querySelectorAll('pre'))[0]).toBe('x = 1\nprint(x)');
-    expect(rowsOf(element)[0]?.querySelector('button')?.textContent).toContain('x = 1 … (as edited, 2 lines, 2 calls) →');
+    expect(rowsOf(element)[0]?.querySelector('button')?.textContent).toContain('print(x) … (as edited, 2 lines, 2 calls) →');
     buttonOf(element, WORDS.asModelWrote).click();
     expect(textsOf(element.querySelectorAll('pre'))[1]).toBe(CODE);
     expect(element.textContent).not.toContain('the person changed');
