@@ -59,6 +59,11 @@ class NamespaceExecutor:
         self._made: dict[str, Value] = {}
         self._internal = Internal(self.is_internal)
 
+    def take_over(self, other: NamespaceExecutor) -> None:
+        """Count what the code of another executor has made here as of one's own making."""
+        if other.namespace is self.namespace:
+            self._made = {**other._made, **self._made}
+
     # -- what a notebook's executor overrides --------------------------------------------------
 
     def is_internal(self, name: str) -> bool:

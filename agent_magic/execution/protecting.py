@@ -7,8 +7,8 @@ anything once the step is over.
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable, Iterable, Mapping
-from itertools import compress
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain, compress
 from operator import is_, not_
 from typing import Any
 
@@ -171,8 +171,9 @@ _KINDS: tuple[tuple[type, Kind], ...] = (
         ),
     ),
 )
-_UNCHANGING = {_key(kind) for kind in (int, float, str, bool, bytes, complex, frozenset, type)}
-_UNCHANGING.update(_key(type(value)) for value in (None, len, _first, collections))
+_UNCHANGING_TYPES: set[type] = {int, float, str, bool, bytes, complex, frozenset, type}
+_UNCHANGING_TYPES.update(type(value) for value in (None, len, _first, collections))
+_UNCHANGING = set(map(_key, _UNCHANGING_TYPES))
 _LIST, _DICT = _key(list), _key(dict)
 _known: dict[int, Kind] = {_key(kind): how for kind, how in _KINDS}
 _mro_of: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
@@ -189,16 +190,42 @@ class Protection:
     def begin(self, values: Mapping[str, Value]) -> None:
         """Keep how they are now, by name."""
         # Most names are functions, modules, numbers and texts.
-        kinds = list(map(_key, map(type, values.values())))
-        if _UNCHANGING.issuperset(kinds):
-            return
+        kinds = list(map(type, values.values()))
+        try:
+            if _UNCHANGING_TYPES.issuperset(kinds):
+                return
+            can_change = list(map(not_, map(_UNCHANGING_TYPES.__contains__, kinds)))
+        except Exception:  # noqa: BLE001 - a metaclass may forbid hashing, by any error
+            can_change = [_key(kind) not in _UNCHANGING for kind in kinds]
         budget = Budget()
-        can_change = map(not_, map(_UNCHANGING.__contains__, kinds))
-        todo = [(name, value, _key(type(value))) for name, value in compress(values.items(), can_change)]
-        todo = self._keep(todo, budget, None)
+        left = self._keep_plain(list(compress(values.items(), can_change)), budget)
+        todo = self._keep([(name, value, _key(type(value))) for name, value in left], budget, None)
         seen: set[int] = set()
         while todo:
             todo = self._keep(todo, budget, seen)
+
+    def _keep_plain(self, todo: list[tuple[str, Value]], budget: Budget) -> list[tuple[str, Value]]:
+        """Keep lists and dictionaries of numbers, texts and the like, all at once; gives what is left.
+
+        They are by far the most of what can change, and a step is not to wait for them.
+        """
+        lists = [(name, value) for name, value in todo if type(value) is list]
+        dicts = [(name, value) for name, value in todo if type(value) is dict]
+        n_items = sum([len(value) for _, value in lists]) + sum([len(value) for _, value in dicts])
+        if n_items > budget.n_items:
+            return todo
+        kept_lists = [(name, value, value[:]) for name, value in lists]
+        kept_dicts = [(name, value, value.copy()) for name, value in dicts]
+        in_lists = chain.from_iterable([kept for _, _, kept in kept_lists])
+        in_dicts = chain.from_iterable([kept.values() for _, _, kept in kept_dicts])
+        try:
+            if not _UNCHANGING_TYPES.issuperset(map(type, chain(in_lists, in_dicts))):
+                return todo
+        except Exception:  # noqa: BLE001 - as in `begin`
+            return todo
+        budget.n_items -= n_items
+        self._lists, self._dicts = kept_lists, kept_dicts
+        return [entry for entry in todo if type(entry[1]) is not list and type(entry[1]) is not dict]
 
     def _keep(
         self, todo: list[tuple[str, Value, int]], budget: Budget, seen: set[int] | None
@@ -210,7 +237,6 @@ class Protection:
                 if _key(value) in seen:
                     continue
                 seen.add(_key(value))
-            # Lists and dictionaries are by far the most, and a step is not to wait for them.
             if key == _LIST and len(value) <= budget.n_items:
                 budget.n_items -= len(value)
                 kept = value[:]
@@ -247,18 +273,24 @@ class Protection:
         changed = [
             (name, value, how, saved) for name, value, how, saved in others if not how.is_same(value, saved)
         ]
-        changed += [
-            (name, value, _KNOWN_LIST, kept)
-            for name, value, kept in lists
-            if len(value) != len(kept) or not all(map(is_, value, kept))
-        ]
-        changed += [
-            (name, value, _KNOWN_DICT, kept)
-            for name, value, kept in dicts
-            if len(value) != len(kept)
-            or not all(map(is_, value, kept))
-            or not all(map(is_, value.values(), kept.values()))
-        ]
+        if not _are_same([value for _, value, _ in lists], [kept for _, _, kept in lists]):
+            changed += [
+                (name, value, _KNOWN_LIST, kept)
+                for name, value, kept in lists
+                if len(value) != len(kept) or not all(map(is_, value, kept))
+            ]
+        now, before = [value for _, value, _ in dicts], [kept for _, _, kept in dicts]
+        if not (
+            _are_same(now, before)
+            and _are_same([value.values() for value in now], [kept.values() for kept in before])
+        ):
+            changed += [
+                (name, value, _KNOWN_DICT, kept)
+                for name, value, kept in dicts
+                if len(value) != len(kept)
+                or not all(map(is_, value, kept))
+                or not all(map(is_, value.values(), kept.values()))
+            ]
         lines: dict[str, str] = {}
         for name, value, how, saved in changed:
             if _try(how.restore, value, saved):
@@ -273,6 +305,13 @@ class Protection:
                     "Tell the person in the final answer."
                 )
         return list(lines.values())
+
+
+def _are_same(values: Sequence[Collection[Value]], kept: Sequence[Collection[Value]]) -> bool:
+    """Whether all hold the very items that were kept of them, in their order."""
+    if list(map(len, values)) != list(map(len, kept)):
+        return False
+    return all(map(is_, chain.from_iterable(values), chain.from_iterable(kept)))
 
 
 def _try(restore: Callable[[Value, Value], bool], value: Value, saved: Value) -> bool:

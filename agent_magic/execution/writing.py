@@ -5,8 +5,10 @@ It must not look into values: what is changed in place is `protecting`'s affair.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from itertools import islice
+from operator import is_
 
 from agent_magic.core.values import Value
 from agent_magic.execution.course import FILENAMES
@@ -135,12 +137,17 @@ class Ledger:
 
     def changed(self) -> dict[str, Value]:
         """Names that code has bound anew, with their values; those that are lent count not, while they are."""
-        get, internal = self._before.get, self._internal
+        before, internal = self._before, self._internal
         lent = self._lent if self._is_lent else ()
+        names = self._namespace.copy()
+        looked_at: Iterable[tuple[str, Value]] = names.items()
+        # New names stand at the end; as long as all before them is as it was, only they are looked at.
+        if all(map(is_, before, names)) and all(map(is_, before.values(), names.values())):
+            looked_at = islice(looked_at, len(before), None)
         return {
             name: value
-            for name, value in self._namespace.copy().items()
-            if get(name, _ABSENT) is not value and name not in internal and name not in lent
+            for name, value in looked_at
+            if before.get(name, _ABSENT) is not value and name not in internal and name not in lent
         }
 
     def put_back(self, changed: Mapping[str, Value], kept_open: AbstractSet[str]) -> list[str]:

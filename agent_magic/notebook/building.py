@@ -17,6 +17,7 @@ from agent_magic.core.errors import OptionError
 from agent_magic.core.result import AgentMode
 from agent_magic.core.state import AgentState
 from agent_magic.core.values import Value
+from agent_magic.execution.executor import NamespaceExecutor
 from agent_magic.models.model import Model
 from agent_magic.models.select import Choice, choose_model
 from agent_magic.notebook.asking import refuse_unattended
@@ -83,7 +84,13 @@ def take_agent(
     """
     name = options.name or DEFAULT_NAME
     if living is None or options.new:
-        return _new_agent(magics, state, name, options.mode or magics.mode)
+        agent = _new_agent(magics, state, name, options.mode or magics.mode)
+        # A cell with --new is run again and again: what its agent made before is no variable of the person's.
+        if isinstance(agent, CodeAgent) and isinstance(living, CodeAgent):
+            before, now = living.executor, agent.executor
+            if isinstance(before, NamespaceExecutor) and isinstance(now, NamespaceExecutor):
+                now.take_over(before)
+        return agent
     if options.mode not in (None, living.mode):
         raise OptionError(
             f"%%agent {name}: {name} is a {living.mode} agent, and its mode stays. Nothing was changed. "

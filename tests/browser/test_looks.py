@@ -5,7 +5,7 @@ import re
 import pytest
 from lab import SHOTS
 from playwright.sync_api import expect
-from runs import ask, setup
+from runs import CODE, TASK, ask, setup
 from views import RECORD, open_run, row_of, steps_of, toggle_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("live_view")]
@@ -39,6 +39,24 @@ ALL_KINDS = [
     setup("[]") + ROOM + f"m = ScriptedModel({REPLIES})",
     ask("--tools describe mean_price --plan 2"),
 ]
+CODE_OF_ALL_KINDS = """
+    # What the prices are
+    @staticmethod
+    def rows(n: int = 3) -> list[str]:
+        return [f"row {i!r}\\\\n" for i in range(n) if i % 2 == 0 or None]
+    a_very_long_line = [mean_price(city) for city in ("Oslo", "Bergen")] + [len("Trondheim".replace("r", "")) * 17]
+    print(rows.__name__, "looked")
+    a_very_long_line[7]
+"""
+WITH_CODE = [
+    ALL_KINDS[0]
+    + CODE
+    + f"c = ScriptedModel([block({CODE_OF_ALL_KINDS!r}, 'I look.'), block('final_answer(3)')])",
+    ALL_KINDS[1],
+    f"%%agent coder --mode code --model @c --tools mean_price\n{TASK}",
+]
+RUNS = (1, 2)
+"""The cells of these that ask."""
 SMALLEST = 3.0
 """Of the contrast between a text and what is behind it; that of running text is at least 4.5."""
 
@@ -129,34 +147,40 @@ def take_picture(shown, name):
 def test_colours_are_those_of_the_theme_and_can_be_read(theme, lab, lab_folder, request):
     name = theme.split()[1].lower()
     lab.page.set_viewport_size({"width": 1000, "height": 3000})
-    open_run(lab, lab_folder, name, ALL_KINDS)
+    open_run(lab, lab_folder, name, WITH_CODE)
     use_theme(lab, theme)
     request.addfinalizer(lambda: use_theme(lab, "JupyterLab Light"))
-    lab.run(1)
-    shown = lab.area(1)
-    open_everything(shown)
-    take_picture(shown, f"run-{name}")
-    seen = shown.locator(".jp-AgentMagic-run").evaluate(COLOURS)
-    assert len(seen["texts"]) > 100
+    for cell in RUNS:
+        lab.run(cell)
+        shown = lab.area(cell)
+        open_everything(shown)
+        take_picture(shown, f"run-{name}" if cell == 1 else f"code-{name}")
+        assert_legible(shown.locator(".jp-AgentMagic-run").evaluate(COLOURS), name)
+    assert lab.complaints == []
+
+
+def assert_legible(seen, name):
+    """All colours are the theme's, and stand out from what is behind them."""
+    assert len(seen["texts"]) > 60
     assert (sum(seen["page"][:3]) < 3 * 128) is (name == "dark")
     assert {colour for _, colour, *_ in seen["texts"]} <= set(seen["theme"])
     assert [text for text in seen["texts"] if text[2] < SMALLEST] == []
     assert [
         text for text in seen["texts"] if text[3].endswith(("-prose", "-block", "-answer")) and text[2] < 4.5
     ] == []
-    assert lab.complaints == []
 
 
 def test_run_fits_into_400_pixels(lab, lab_folder):
     lab.page.set_viewport_size({"width": 400, "height": 5000})
-    open_run(lab, lab_folder, "narrow", ALL_KINDS, run=1)
-    shown = lab.area(1)
-    open_everything(shown)
-    run = shown.locator(".jp-AgentMagic-run")
-    assert run.bounding_box()["width"] <= 400
-    assert run.evaluate(STICKS_OUT) == []
-    assert run.evaluate("run => run.scrollWidth - run.clientWidth") <= 0
-    take_picture(shown, "run-narrow")
+    open_run(lab, lab_folder, "narrow", WITH_CODE, run=2)
+    for cell in RUNS:
+        shown = lab.area(cell)
+        open_everything(shown)
+        run = shown.locator(".jp-AgentMagic-run")
+        assert run.bounding_box()["width"] <= 400
+        assert run.evaluate(STICKS_OUT) == []
+        assert run.evaluate("run => run.scrollWidth - run.clientWidth") <= 0
+        take_picture(shown, "run-narrow" if cell == 1 else "code-narrow")
     assert lab.complaints == []
 
 

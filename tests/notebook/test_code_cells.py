@@ -59,6 +59,13 @@ def test_code_calls_the_functions_that_were_handed_over(asked):
     ] * 3
 
 
+def test_cell_that_starts_afresh_may_bind_what_it_made_before(asked):
+    for n in (1, 2):
+        asked.model(code(f"made = {n}"), code("final_answer(made)"))
+        assert asked.run("%%agent bot --mode code --model @m --new\nDo it.").value == n
+    assert asked.run("made").value == 2
+
+
 def test_variable_of_the_person_is_not_bound_anew(asked):
     before = asked["rows"]
     done = run(asked, code("rows = sorted(rows)"), code("ordered = sorted(rows)", "final_answer(ordered)"))
