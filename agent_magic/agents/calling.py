@@ -15,7 +15,6 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 
 from agent_magic.agents.observation import MAX_ERROR
-from agent_magic.execution.sinks import Sink, printing_into
 from agent_magic.agents.run import Run
 from agent_magic.agents.side_by_side import BACKGROUND_LOOP, THREADS, wait_for
 from agent_magic.core.errors import StepError, ToolError, ToolExecutionError
@@ -23,6 +22,7 @@ from agent_magic.core.redact import redact
 from agent_magic.core.steps import Timing
 from agent_magic.core.text import strip_control, truncate
 from agent_magic.core.values import Value
+from agent_magic.execution.sinks import Sink, printing_into
 from agent_magic.tools.tool import PreparedCall, Tool
 
 Ready = Mapping[int, tuple[Tool, PreparedCall]]

@@ -30,13 +30,14 @@ from agent_magic.core.approval import ApprovalPolicy
 from agent_magic.core.errors import OptionError, ParsingError, ToolCallError
 from agent_magic.core.events import Event, ToolCallEnded, ToolCallStarted
 from agent_magic.core.messages import ChatMessage, ImagePart, RequestKind, ToolCall
+from agent_magic.core.redact import note_secrets
 from agent_magic.core.result import AgentMode
 from agent_magic.core.settings import SummaryMode
 from agent_magic.core.state import AgentState, NamespaceState, State
 from agent_magic.core.steps import CLOSING_TAG, CODE_CALL, Fault, Timing, ToolResult
 from agent_magic.core.values import Value
 from agent_magic.execution.blocks import FoundCode, find_code, read_structured
-from agent_magic.execution.executor import CodeExecutor, DictExecutor
+from agent_magic.execution.executor import CodeExecutor, DictExecutor, NamespaceExecutor
 from agent_magic.execution.request import CodeOutcome, CodeStep, Guard, Writes
 from agent_magic.models.model import Model
 from agent_magic.tools.answer import parse_answer
@@ -305,6 +306,11 @@ class CodeAgent(MultiStepAgent):
             ) from error
 
     def check_model(self, model: Model) -> None:
+        """Refuse a model that cannot write code.
+
+        Raises:
+            OptionError: It is one.
+        """
         if not model.capabilities.code:
             raise OptionError(
                 f"The model {model.model_id} cannot write code, only pick tools. "
@@ -351,8 +357,10 @@ class CodeAgent(MultiStepAgent):
         draft.watch(run.state.base)
         start = time.time()
         budget = observation_budget(moment.window)
+        executor = self._executor_for(run)
+        note_secrets(_variables_of(executor, run.state.base))
         try:
-            outcome = self._executor_for(run).execute(
+            outcome = executor.execute(
                 CodeStep(
                     code=prepared.kwargs["code"],
                     label=f"{run.agent_name} step {draft.step_number}",
@@ -372,7 +380,14 @@ class CodeAgent(MultiStepAgent):
                     calls=calls.results,
                     timing=Timing(start=start, end=time.time()),
                 )
-        draft.results[0] = self._to_result(run, draft, outcome, calls, prepared, start, budget)
+        result = ToolResult(
+            call=call,
+            notes=(*prepared.notes, *outcome.notes),
+            timing=Timing(start=start, end=time.time()),
+            calls=calls.results,
+            n_calls_left_out=calls.n_left_out,
+        )
+        draft.results[0] = self._told(run, draft, outcome, result, budget)
         yield from calls.take_events()
         if outcome.is_stopped:
             run.raise_if_interrupted()
@@ -382,43 +397,29 @@ class CodeAgent(MultiStepAgent):
             run.take_answer(outcome.answer, is_told=True)
         yield ToolCallEnded(step_number=draft.step_number, result=draft.results[0])
 
-    def _to_result(
-        self,
-        run: Run,
-        draft: StepDraft,
-        outcome: CodeOutcome,
-        calls: CodeCalls,
-        prepared: PreparedCall,
-        start: float,
-        budget: int,
+    def _told(
+        self, run: Run, draft: StepDraft, outcome: CodeOutcome, result: ToolResult, budget: int
     ) -> ToolResult:
-        seen = observe_code(outcome, run.state, budget, self._step_timeout_s)
+        """The result with what the model is told of the code."""
         run.state.keep_names(outcome.kept)
-        result = ToolResult(
-            call=draft.calls[0],
+        seen = observe_code(outcome, run.state, budget, self._step_timeout_s)
+        result = replace(
+            result,
             observation=seen.text,
             output=outcome.value,
             kept_as=seen.kept_as,
-            images=tuple(ImagePart(image=picture.image, name=picture.name) for picture in outcome.pictures),
-            notes=(*prepared.notes, *outcome.notes),
             printed=seen.whole,
-            timing=Timing(start=start, end=time.time()),
-            calls=calls.results,
-            n_calls_left_out=calls.n_left_out,
+            images=tuple(ImagePart(image=picture.image, name=picture.name) for picture in outcome.pictures),
         )
         if outcome.is_stopped:
             return replace(result, fault=_INTERRUPTED)
         if outcome.is_answered:
             draft.told_before_answer = seen.text
-            return replace(
-                result,
-                observation=observe_answer(outcome.answer, seen.text, budget, self._step_timeout_s),
-                output=outcome.answer,
-            )
+            told = observe_answer(outcome.answer, seen.text, budget, self._step_timeout_s)
+            return replace(result, observation=told, output=outcome.answer)
         if outcome.error is not None:
-            return replace(
-                result, fault=Fault(kind=type(outcome.error).__name__, message=outcome.error.message)
-            )
+            fault = Fault(kind=type(outcome.error).__name__, message=outcome.error.message)
+            return replace(result, fault=fault)
         return result
 
     def _executor_for(self, run: Run) -> CodeExecutor:
@@ -434,6 +435,12 @@ class CodeAgent(MultiStepAgent):
         if self._own_executor is None or self._own_executor[0] is not base:
             self._own_executor = (base, DictExecutor(namespace))
         return self._own_executor[1]
+
+
+def _variables_of(executor: CodeExecutor, base: State) -> Mapping[str, Value]:
+    if isinstance(executor, NamespaceExecutor):
+        return executor.namespace
+    return {name: base[name] for name in base if name in base}
 
 
 _INTERRUPTED = Fault(

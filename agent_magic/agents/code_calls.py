@@ -115,36 +115,27 @@ class CodeCalls:
         except StepError as error:
             self._end(place, ToolResult(call=call, fault=_fault(error)))
             raise
-        return self._make(tool, call, prepared, place)
+        return self._make(_Entered(tool, call, prepared, place))
 
     # -- one call ------------------------------------------------------------------------------
 
-    def _make(self, tool: Tool, call: ToolCall, prepared: PreparedCall, place: int) -> Value:
-        sink, start = Sink(), time.time()
+    def _make(self, entered: _Entered) -> Value:
+        place, call = entered.place, entered.call
         with persons_code():
             self._keep(place, ToolResult(call=call))
             self._tell(ToolCallStarted(step_number=self._step_number, call=call, inside=self._code_id))
             try:
-                with printing_into(sink):
-                    value = tool.invoke(prepared)
+                with printing_into(entered.sink):
+                    value = entered.tool.invoke(entered.prepared)
             except BaseException as crash:
-                self._end(place, _failed(tool, call, prepared, crash, sink, start))
+                self._end(place, entered.failed(crash))
                 raise
             if not inspect.isawaitable(value):
-                self._end(place, _succeeded(call, prepared, value, sink, start))
+                self._end(place, entered.succeeded(value))
                 return value
-        return self._awaited(value, tool, call, prepared, place, sink, start)
+        return self._awaited(value, entered)
 
-    async def _awaited(
-        self,
-        awaitable: Awaitable[Value],
-        tool: Tool,
-        call: ToolCall,
-        prepared: PreparedCall,
-        place: int,
-        sink: Sink,
-        start: float,
-    ) -> Value:
+    async def _awaited(self, awaitable: Awaitable[Value], entered: _Entered) -> Value:
         """What an async tool gives: it runs on the loop that async tools run on, outside of the guard."""
         loop = self._run.loop or BACKGROUND_LOOP.loop()
         done: Future[Value] = Future()
@@ -153,7 +144,7 @@ class CodeCalls:
 
         async def carry() -> None:
             try:
-                with printing_into(sink):
+                with printing_into(entered.sink):
                     done.set_result(await awaitable)
             except BaseException as crash:  # noqa: BLE001 - it is raised again where it is awaited
                 done.set_exception(crash)
@@ -163,9 +154,9 @@ class CodeCalls:
             value = await asyncio.wrap_future(done)
         except BaseException as crash:
             loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])
-            self._end(place, _failed(tool, call, prepared, crash, sink, start))
+            self._end(entered.place, entered.failed(crash))
             raise
-        self._end(place, _succeeded(call, prepared, value, sink, start))
+        self._end(entered.place, entered.succeeded(value))
         return value
 
     def _approved(self, tool: Tool, call: ToolCall, prepared: PreparedCall) -> PreparedCall:
@@ -200,7 +191,7 @@ class CodeCalls:
         return ready[0][1]
 
     def _final_answer(self, tool: Tool) -> Callable[..., Value]:
-        @functools.wraps(tool.function if hasattr(tool, "function") else tool.forward)  # pyright: ignore
+        @functools.wraps(getattr(tool, "function", tool.forward))
         def final_answer(*args: Value, **kwargs: Value) -> Value:
             prepared = tool.prepare(bind_call(tool, args, kwargs), None)
             with persons_code():
@@ -260,6 +251,7 @@ class ToolFunction:
         self.__wrapped__ = original
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the tool, or the person's own function."""
         tool, calls = self._agent_magic
         if calls.is_open and is_called_by_code():
             return calls.call(tool, args, kwargs)
@@ -275,32 +267,44 @@ class ToolFunction:
         return repr(self.__wrapped__)
 
 
-def _succeeded(call: ToolCall, prepared: PreparedCall, value: Value, sink: Sink, start: float) -> ToolResult:
-    shown = to_text(value) if is_text_like(value) else str(describe(value, _SHOWN))
-    return ToolResult(
-        call=call,
-        observation=truncate(shown, _SHOWN),
-        output=value,
-        notes=prepared.notes,
-        printed=sink.text,
-        timing=Timing(start=start, end=time.time()),
-    )
+class _Entered:
+    """One call whose body is entered, and what may come of it."""
 
+    def __init__(self, tool: Tool, call: ToolCall, prepared: PreparedCall, place: int) -> None:
+        self.tool = tool
+        self.call = call
+        self.prepared = prepared
+        self.place = place
+        self.sink = Sink()
+        self._start = time.time()
 
-def _failed(
-    tool: Tool, call: ToolCall, prepared: PreparedCall, crash: BaseException, sink: Sink, start: float
-) -> ToolResult:
-    if isinstance(crash, Exception | SystemExit):
-        fault = _fault(crash if isinstance(crash, StepError) else tell_crash(tool, crash))
-    else:
-        fault = Fault(kind="Interrupted", message="The call was interrupted before it ended.")
-    return ToolResult(
-        call=call,
-        fault=fault,
-        notes=prepared.notes,
-        printed=sink.text,
-        timing=Timing(start=start, end=time.time()),
-    )
+    def succeeded(self, value: Value) -> ToolResult:
+        """It returned."""
+        shown = to_text(value) if is_text_like(value) else str(describe(value, _SHOWN))
+        return self._to_result(observation=truncate(shown, _SHOWN), output=value)
+
+    def failed(self, crash: BaseException) -> ToolResult:
+        """It raised."""
+        if isinstance(crash, Exception | SystemExit):
+            return self._to_result(
+                fault=_fault(crash if isinstance(crash, StepError) else tell_crash(self.tool, crash))
+            )
+        return self._to_result(
+            fault=Fault(kind="Interrupted", message="The call was interrupted before it ended.")
+        )
+
+    def _to_result(
+        self, *, observation: str = "", output: Value = None, fault: Fault | None = None
+    ) -> ToolResult:
+        return ToolResult(
+            call=self.call,
+            observation=observation,
+            output=output,
+            fault=fault,
+            notes=self.prepared.notes,
+            printed=self.sink.text,
+            timing=Timing(start=self._start, end=time.time()),
+        )
 
 
 def _fault(error: StepError) -> Fault:

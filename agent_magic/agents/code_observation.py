@@ -1,4 +1,4 @@
-"""What the model is told of a block of code that ran: what it printed, its last value, its answer.
+"""What the model is told of code that ran: what it printed, its last value, its answer; without secrets.
 
 It must not change a value, nor hang on one: whoever wrote a `repr` may have written it without an end.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from agent_magic.core.redact import redact
 from agent_magic.core.state import AgentState
 from agent_magic.core.steps import ANSWER_GIVEN, NOTHING_TOLD
 from agent_magic.core.text import strip_control, truncate
@@ -46,7 +47,7 @@ def observe_code(outcome: CodeOutcome, state: AgentState, budget: int, timeout_s
     if outcome.has_value:
         parts.append(f"Value of the last line: {show_value(outcome.value, _VALUE_CHARS, timeout_s)}")
     is_over = outcome.is_answered or outcome.is_stopped or outcome.error is not None
-    text = "\n".join(parts) or ("" if is_over else NOTHING_TOLD)
+    text = redact("\n".join(parts)) or ("" if is_over else NOTHING_TOLD)
     if len(text) <= budget:
         return SeenCode(text=text)
     name = state.keep(text)
@@ -56,7 +57,7 @@ def observe_code(outcome: CodeOutcome, state: AgentState, budget: int, timeout_s
 
 def observe_answer(answer: Value, told: str, budget: int, timeout_s: float | None) -> str:
     """What stands in the record of code that gave an answer."""
-    line = f"{ANSWER_GIVEN}{show_value(answer, min(_ANSWER_CHARS, budget), timeout_s)}"
+    line = redact(f"{ANSWER_GIVEN}{show_value(answer, min(_ANSWER_CHARS, budget), timeout_s)}")
     return f"{told}\n{line}" if told else line
 
 

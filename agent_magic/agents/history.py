@@ -17,7 +17,6 @@ from agent_magic.core.result import RunResult
 from agent_magic.core.state import AgentState
 from agent_magic.core.steps import ActionStep
 
-
 _UNDOABLE_RUNS = 20
 """What older runs rebound is let go: it may be large."""
 

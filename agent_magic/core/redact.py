@@ -9,6 +9,8 @@ import functools
 import json
 import os
 import re
+from collections.abc import Mapping
+from typing import Any
 
 # Names of environment variables whose values are secrets, and the shapes of well-known keys. `PWD`
 # alone is the folder that a shell is in.
@@ -40,8 +42,50 @@ _SHORTEST_SECRET = 8
 _REDACTED = "[redacted]"
 
 
+# Of a notebook's variables `key` and `sort_key` are mostly columns, and a `token` a word: where the name does
+# not say more, the value has to look like a secret.
+_SURELY_SECRET_NAME = re.compile(
+    r"(?:^|_)(?:SECRET(?:_KEY)?|API_?KEY|(?:ACCESS|API|AUTH|BEARER|REFRESH)_?(?:TOKEN|KEY)"
+    r"|PASS(?:WORD|WD|PHRASE)|CREDENTIALS?)$",
+    re.IGNORECASE,
+)
+_LOOKS_SECRET = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])\S{16,}")
+_MOST_NAMED = 500
+_looked_at: set[str] = set()
+_secret_names: set[str] = set()
+_named: dict[str, None] = {}
+"""Values of variables of the person's whose names say that they are secrets."""
+
+
+def note_secrets(variables: Mapping[str, Any]) -> None:
+    """From now on texts of these variables whose names speak of keys, tokens or passwords are redacted too.
+
+    Args:
+        variables: By name; each name is read once, so that asking often costs little.
+    """
+    fresh = variables.keys() - _looked_at
+    _looked_at.update(fresh)
+    _secret_names.update(name for name in fresh if type(name) is str and _is_secret_name(name))
+    for name in _secret_names & variables.keys():
+        value = variables.get(name)
+        if type(value) is str and value not in _named and _is_secret_of(name, value):
+            _named[value] = None
+            while len(_named) > _MOST_NAMED:
+                _named.pop(next(iter(_named)))
+
+
+def _is_secret_of(name: str, value: str) -> bool:
+    if len(value) < _SHORTEST_SECRET:
+        return False
+    return bool(_SURELY_SECRET_NAME.search(name) or _LOOKS_SECRET.fullmatch(value))
+
+
 def redact(text: str) -> str:
-    """`text` with values of secret environment variables and key-shaped words replaced."""
+    """`text` with secrets replaced: of environment and noted variables, and what has the shape of a key."""
+    for value in list(_named):
+        for form in _forms(value):
+            if form in text:
+                text = text.replace(form, _REDACTED)
     for name, value in os.environ.items():
         if len(value) >= _SHORTEST_SECRET and _is_secret_name(name):
             for form in _forms(value):
@@ -55,7 +99,7 @@ def _is_secret_name(name: str) -> bool:
     return _SECRET_NAME.search(name) is not None
 
 
-@functools.lru_cache(maxsize=100)
+@functools.lru_cache(maxsize=1_000)
 def _forms(value: str) -> tuple[str, ...]:
     """A value as it is, and as it stands inside JSON and inside a `repr`, the longest first."""
     quoted = {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], repr(value)[1:-1]}

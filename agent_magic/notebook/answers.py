@@ -36,7 +36,9 @@ def show_answer(shell: Any, value: Value) -> Value:
         return value  # its repr has at most four times the characters
     if isinstance(value, str) and len(value) <= MAX_SHOWN // 4 and redact(value) == value:
         return value
-    if isinstance(value, _CONTAINERS) and _is_too_deep(value):  # IPython would show its own formatters' errors in the place of the value
+    if isinstance(value, _CONTAINERS) and _is_too_deep(
+        value
+    ):  # IPython would show its own formatters' errors in the place of the value
         return _show(hook, value, {"text/plain": safe_repr(value)}, {})
     forms, metadata = hook.compute_format_data(value)
     texts = [text for text in cast("dict[str, Any]", forms).values() if isinstance(text, str)]

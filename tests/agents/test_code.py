@@ -144,7 +144,7 @@ def test_answer_is_the_object_itself() -> None:
 def test_falsy_answer_ends_the_run_after_one_call(value: str) -> None:
     agent = agent_of(f"final_answer({value})", max_steps=3)
     result = agent.run("give it")
-    assert (result.status, result.value) == ("answered", eval(value))  # noqa: S307 - a literal of this test
+    assert (result.status, result.value) == ("answered", eval(value))
     assert len(agent.model.requests) == 1
 
 
@@ -470,4 +470,34 @@ def test_each_step_is_in_memory_before_its_event() -> None:
 def test_code_with_a_character_that_cannot_be_encoded_is_not_run() -> None:
     agent = agent_of("x = '\ud83d'", "final_answer(1)")
     assert agent.run("one").value == 1
-    assert told(agent, 2) == snapshot("The code has a character that cannot be encoded (a lone surrogate, or U+FFFD), and nothing ran. Write it as an escape, such as '\\ufffd', or leave it out.")
+    assert told(agent, 2) == snapshot(
+        "The code has a character that cannot be encoded (a lone surrogate, or U+FFFD), and nothing ran. Write it as an escape, such as '\\ufffd', or leave it out."
+    )
+
+
+def test_secrets_that_code_prints_or_gives_reach_neither_model_nor_record() -> None:
+    held = {"API_TOKEN": "hunter2-hunter2", "other": "sk-canary-5d1c0e7f9a2b4c6d"}
+    agent = agent_of(
+        "print(API_TOKEN, other)\n[API_TOKEN]",
+        "raise ValueError(API_TOKEN)",
+        "final_answer(API_TOKEN)",
+        state=held,
+    )
+    result = agent.run("tell")
+    assert result.value == "hunter2-hunter2", "the answer is the person's, whole"
+    assert [told(agent, call) for call in (2, 3)] == snapshot(
+        [
+            """\
+Observation:
+[redacted] [redacted]
+Value of the last line: ['[redacted]']\
+""",
+            """\
+Observation:
+ValueError: [redacted]
+  line 1: `raise ValueError(API_TOKEN)`
+What ran before that line stands, so go on from there: mend it, and do not repeat the rest.\
+""",
+        ]
+    )
+    assert result.actions[2].observations == snapshot("The answer was given: '[redacted]'")

@@ -25,7 +25,6 @@ from inline_snapshot import snapshot
 from PIL import Image
 
 from agent_magic.agents.multistep import MultiStepAgent
-from agent_magic.execution.sinks import CURRENT_SINK
 from agent_magic.agents.toolcalling import ToolCallingAgent
 from agent_magic.core.changes import NameChange
 from agent_magic.core.errors import DefinitionError, OptionError
@@ -55,6 +54,7 @@ from agent_magic.core.steps import (
     ToolResult,
 )
 from agent_magic.core.values import Description
+from agent_magic.execution.sinks import CURRENT_SINK
 from agent_magic.models.scripted import ScriptedModel
 from agent_magic.tools.decorator import tool
 from agent_magic.tools.toolbox import LiveTool

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agent_magic.core.redact import redact
+from agent_magic.core.redact import note_secrets, redact
 
 
 @pytest.mark.parametrize(
@@ -143,3 +143,16 @@ def test_key_after_an_escaped_sign_is_found(write: Callable[[str], str], before:
 )
 def test_words_that_hold_the_beginning_of_a_key_are_left(text: str) -> None:
     assert redact(text) == text
+
+
+def test_variable_whose_name_says_that_it_is_a_secret_is_redacted_once_noted() -> None:
+    note_secrets({"db_password": "tr0ub4dor", "my_token": "a1b2c3d4e5f6g7h8i9", "n": 3})
+    assert redact("tr0ub4dor and a1b2c3d4e5f6g7h8i9") == "[redacted] and [redacted]"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("sort_key", "customer_segment"), ("token", "understanding"), ("PASSWORD", "short")]
+)
+def test_word_that_a_variable_with_such_a_name_holds_is_not_redacted(name: str, value: str) -> None:
+    note_secrets({name: value})
+    assert redact(f"by {value}") == f"by {value}"

@@ -161,7 +161,7 @@ def test_package_of_a_function_or_class_of_the_notebook_is_authorized() -> None:
     assert "inline_snapshot" in of(snapshot=type("Thing", (), {"__module__": "inline_snapshot.plugin"}))
 
 
-def test_module_that_the_notebook_imported_is_authorized() -> None:
+def test_module_of_the_system_is_authorized_where_the_notebook_imported_it() -> None:
     assert "os" in of(os=os)
     assert "os" not in of()
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import math
 import os
-import sys
 import random
 import statistics
+import sys
 
 import numpy as np
 import pandas as pd

@@ -252,11 +252,15 @@ def write_result(result: ToolResult, writer: ValueWriter) -> Form:
         form["printed"] = write_text(result.printed)
     if result.timing is not None:
         form["timing"] = write_timing(result.timing, writer)
+    _write_inner_calls(form, result, writer)
+    return form
+
+
+def _write_inner_calls(form: Form, result: ToolResult, writer: ValueWriter) -> None:
     if result.calls:
         form["calls"] = [write_result(call, writer) for call in result.calls]
     if result.n_calls_left_out:
         form["n_calls_left_out"] = result.n_calls_left_out
-    return form
 
 
 def _write_output(form: Form, result: ToolResult, writer: ValueWriter) -> None:
