@@ -68,6 +68,7 @@ def test_every_room_stands_in_every_contract_that_holds_for_it():
             "only view knows widgets": ["agent_magic.notebook", "agent_magic.view"],
             "core is standard library only": [
                 "agent_magic.agents",
+                "agent_magic.execution",
                 "agent_magic.models",
                 "agent_magic.notebook",
                 "agent_magic.prompts",

@@ -51,8 +51,14 @@ def ready(kernel):
 
 
 def sizes(page):
-    """The bytes of each message that the kernel sent."""
-    return [len(json.dumps(content)) for _, content in page.sent]
+    """The bytes of each message that the kernel sent, but for the drawing code that opens a widget."""
+    return [len(json.dumps(content)) for _, content in page.sent if not has_drawing_code(content)]
+
+
+def has_drawing_code(content):
+    """Whether a message brings the view itself."""
+    state = content.get("data", {}).get("state", {}) if isinstance(content, dict) else {}
+    return isinstance(state, dict) and "_esm" in state
 
 
 def texts(value):
