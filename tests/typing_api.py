@@ -8,6 +8,8 @@ from agent_magic import (
     ActionStep,
     AgentMemory,
     ChatMessage,
+    CodeAgent,
+    CodeExecutor,
     LiteLLMModel,
     LocalModel,
     Model,
@@ -18,6 +20,7 @@ from agent_magic import (
     ToolError,
     tool,
 )
+from agent_magic.execution.request import CodeOutcome, CodeStep
 
 
 @tool
@@ -64,3 +67,29 @@ for event in agent.stream("task"):
 
 async def asynchronous() -> RunResult:
     return await agent.arun("task")
+
+
+@tool(requires=lambda n: n > 0)
+def root(n: float) -> float:
+    """The square root of a number."""
+    return n**0.5
+
+
+class NoExecutor:
+    def execute(self, step: CodeStep) -> CodeOutcome:
+        return CodeOutcome(printed=step.code)
+
+
+executor: CodeExecutor = NoExecutor()
+coder = CodeAgent(
+    [root],
+    models[0],
+    state=globals(),
+    executor=executor,
+    additional_authorized_imports=["scipy"],
+    writes="none",
+    protect=(),
+)
+assert_type(coder.run("task"), RunResult)
+assert_type(coder.undo(1).undone, tuple[str, ...])
+assert_type(coder.result.actions[0].code_action if coder.result else None, str | None)

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from agent_magic.core.messages import ChatMessage, MessageDelta, TokenUsage, ToolCall, ToolCallDelta
 from agent_magic.core.values import Value
+from agent_magic.models.content_parts import split_content
 from agent_magic.models.provider_form import to_arguments_json
 from agent_magic.models.retry import BrokenReplyError
 
@@ -54,22 +55,6 @@ def _to_call_delta(call: Any) -> ToolCallDelta:
 def to_call(call: Any) -> ToolCall:
     """A call of a whole reply, its arguments as the provider wrote them."""
     return ToolCall(id=call.id or "", name=call.function.name or "", arguments=call.function.arguments)
-
-
-def split_content(content: Any) -> tuple[str | None, str]:
-    """Text and thinking of a content, which may be a list of parts."""
-    if not isinstance(content, list):
-        return content, ""
-    texts: list[str] = []
-    thinking: list[str] = []
-    for part in cast("list[Any]", content):
-        fields = cast("Mapping[str, Any]", part if isinstance(part, Mapping) else {"text": str(part)})
-        if "thinking" in fields:
-            inner = fields["thinking"]
-            thinking.append(inner if isinstance(inner, str) else split_content(inner)[0] or "")
-        else:
-            texts.append(fields.get("text") or "")
-    return "".join(texts), "".join(thinking)
 
 
 def holds_anything(message: ChatMessage) -> bool:

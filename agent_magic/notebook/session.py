@@ -7,6 +7,7 @@ not act for the agent: what a step does is the agents' business.
 from __future__ import annotations
 
 import builtins
+import weakref
 from functools import partial
 from typing import Any
 
@@ -135,7 +136,7 @@ def _run(
                 agent,
                 begin,
                 reason=keeping.reason,
-                warnings=warnings,
+                warnings=[*_tell_guard(magics, agent), *warnings],
                 quiet=options.quiet or magics.quiet,
                 journals=journals,
             )
@@ -182,6 +183,20 @@ def _check_name(name: str, taken: list[str]) -> None:
         raise OptionError(
             f"`{name}` is a tool or mention of this cell, so the agent needs another name. Write %%agent NAME."
         )
+
+
+_told_of_guard: weakref.WeakSet[Any] = weakref.WeakSet()
+"""Shells whose person was told what the guard is."""
+
+
+def _tell_guard(magics: Any, agent: MultiStepAgent) -> list[str]:
+    """What the guard is not, said once in a kernel."""
+    if agent.mode != "code" or magics.shell in _told_of_guard:
+        return []
+    _told_of_guard.add(magics.shell)
+    return [
+        "Code runs in this kernel with your rights. A guard keeps it from accidents; it is no security boundary."
+    ]
 
 
 def _tell_as(state: KernelState, name: str, agent: MultiStepAgent) -> list[str]:

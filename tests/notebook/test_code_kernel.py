@@ -292,6 +292,7 @@ def test_notebook_that_is_executed_goes_on_from_what_code_has_made(tmp_path, mon
             """\
 bot · answered · scripted, as given
 3 steps of 20 · tokens unknown · cost unknown · 0 s
+! Code runs in this kernel with your rights. A guard keeps it from accidents; it is no security boundary.
 
 Task
     Which two cities are the dearest in @df?
