@@ -35,17 +35,23 @@ def _nothing() -> None:
 class Stop:
     """What the checks in compiled code call."""
 
-    __slots__ = ("ask", "is_due")
+    __slots__ = ("ask", "ask_late", "is_due")
 
     def __init__(self) -> None:
         self.is_due = False
         """The code of some step is to end; as long as it is not, nothing is called, which a loop would feel."""
         self.ask: Callable[[], None] = _nothing
         """Raises what ends the step, if the step of the calling thread has ended."""
+        self.ask_late: Callable[[], None] = _nothing
+        """Likewise, once there was time enough for what is to be cleaned up."""
 
     def check(self) -> None:
         """Raises if the step is over; returns at once if not, and outside any step."""
         self.ask()
+
+    def check_late(self) -> None:
+        """Raises if the step is over, and was to have ended a while ago."""
+        self.ask_late()
 
     def __reduce__(self) -> str:
         """By reference, so that functions with checks in them can be pickled."""
@@ -87,9 +93,9 @@ def _sealed(constant: Value) -> Value:
     return STOP if type(constant) is str and constant == _SENTINEL else constant
 
 
-def _check_at(line: int, column: int) -> ast.If:
+def _check_at(line: int, column: int, method: str) -> ast.If:
     """`if STOP.is_due: STOP.check()`."""
-    call = ast.Call(func=_attribute("check"), args=[], keywords=[])
+    call = ast.Call(func=_attribute(method), args=[], keywords=[])
     check = ast.If(test=_attribute("is_due"), body=[ast.Expr(value=call)], orelse=[])
     for node in ast.walk(check):
         if isinstance(node, ast.expr | ast.stmt):
@@ -146,9 +152,9 @@ class _Instrumenting:
                 line = before.end_lineno or before.lineno
                 body.insert(index, self._new_check(line, before.col_offset))
 
-    def _new_check(self, line: int, column: int) -> ast.If:
+    def _new_check(self, line: int, column: int, method: str = "check") -> ast.If:
         self.n_checks += 1
-        return _check_at(line, column)
+        return _check_at(line, column, method)
 
     def _do_statement(self, statement: ast.stmt, *, is_final: bool, is_in_loop: bool) -> None:
         match statement:
@@ -177,7 +183,9 @@ class _Instrumenting:
                 handler.body.insert(0, self._new_check(handler.lineno, handler.col_offset))
         if statement.finalbody:
             self.do_body(statement.finalbody, is_final=True)
-            last = statement.finalbody[-1]
+            first, last = statement.finalbody[0], statement.finalbody[-1]
+            # A `finally` that begins anew what was ended would never come to its own end.
+            statement.finalbody.insert(0, self._new_check(first.lineno, first.col_offset, "check_late"))
             statement.finalbody.append(self._new_check(last.end_lineno or last.lineno, last.col_offset))
 
     def _is_harmless(self, caught: ast.expr | None) -> bool:

@@ -33,6 +33,8 @@ GRACE_S = 1.0
 """For so long `finally` blocks and the like may run after an answer."""
 _THREADS_END_S = 0.05
 """Threads of code that was stopped have this long to end."""
+_CLEANUP_S = 0.1
+"""Likewise after the time limit or an interrupt, of which each is raised again and again."""
 _WATCH_AFTER_S = 0.2
 """Code that runs longer has its memory watched."""
 QUIET: set[str] = {
@@ -101,6 +103,7 @@ class Running:
         self._left_s = step.guard.timeout_s
         self._spent_s = 0.0
         self._resumed: float | None = None
+        self._stopped = 0.0
         self._watch: MemoryWatch | None = None
         self._take_off: Callable[[], None] | None = None
 
@@ -167,8 +170,15 @@ class Running:
         """From now on the code is to end; the first reason counts."""
         if self.reason is None:
             self.reason = reason
+            self._stopped = time.monotonic()
             _due.add(self)
             STOP.is_due = True
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether the code was to end, and has had its time to clean up."""
+        grace_s = GRACE_S if self.reason == "answered" else _CLEANUP_S
+        return self.reason is not None and time.monotonic() - self._stopped > grace_s
 
     def stop_threads(self) -> None:
         """End the threads that the code has started, as far as they run Python code; not a person's in them."""

@@ -137,4 +137,11 @@ def _check_here() -> None:
         raise StepEnd
 
 
+def _check_late() -> None:
+    running = HERE.running
+    if running is not None and running.is_overdue:
+        raise StepEnd
+
+
 STOP.ask = _check_here
+STOP.ask_late = _check_late

@@ -1,17 +1,47 @@
 """Contents that are lists of parts (thinking, text), as some OpenAI-compatible servers write them.
 
 LiteLLM refuses them in a whole reply and drops them from a stream, so they are put right as it
-reads. It must not import LiteLLM, nor touch a reply whose content is a text.
+reads. It must not import LiteLLM, which it is handed, nor touch a reply whose content is a text.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
+from agent_magic.core.values import Value
+
 _THINKING_FIELDS = ("thinking", "reasoning", "reasoning_content")
 """Where a part holds thinking; a part of such a type holds nothing else."""
+
+
+def complete(litellm: Any, request: dict[str, Value]) -> Any:
+    """The reply as LiteLLM reads it, also where a content is a list of parts."""
+    if request["stream"]:
+        stream = litellm.completion(**request)
+        if hasattr(getattr(stream, "completion_stream", None), "__next__"):
+            stream.completion_stream = _PartsStream(stream.completion_stream)
+        return stream
+    body = _ReplyBody()
+    try:
+        response = litellm.completion(**{"logger_fn": body.keep, **request})
+    except Exception:  # raised again, but for a reply that came and holds parts
+        response = _read_parts(litellm, body)
+        if response is None:
+            raise
+        return response
+    return _read_parts(litellm, body) or response  # some of its routes keep but one of several parts
+
+
+def _read_parts(litellm: Any, body: _ReplyBody) -> Any:
+    """The reply that holds a list of parts, in LiteLLM's form; None if it is no such reply."""
+    readable = body.without_parts()
+    if readable is not None:
+        with contextlib.suppress(Exception):  # a body that is no reply is told in LiteLLM's own words
+            return litellm.ModelResponse(choices=readable["choices"], usage=readable.get("usage"))
+    return None
 
 
 def split_content(content: Any) -> tuple[str | None, str]:
@@ -39,7 +69,7 @@ def _join(inner: Any) -> str:
     return f"{thinking}{text}" if isinstance(text, str) else ""
 
 
-class PartsStream:
+class _PartsStream:
     """A provider's stream in which a content is a text; closing it closes the provider's."""
 
     def __init__(self, chunks: Any) -> None:
@@ -51,7 +81,7 @@ class PartsStream:
     def __next__(self) -> Any:
         chunk = next(self._chunks)
         for choice in getattr(chunk, "choices", None) or ():
-            delta = getattr(choice, "delta", None)
+            delta: Any = getattr(choice, "delta", None)
             if isinstance(getattr(delta, "content", None), list):
                 text, thinking = split_content(delta.content)
                 delta.content = text
@@ -66,7 +96,7 @@ class PartsStream:
             close()
 
 
-class ReplyBody:
+class _ReplyBody:
     """Keeps the body of a whole reply beside LiteLLM, which cannot read all of them."""
 
     def __init__(self) -> None:

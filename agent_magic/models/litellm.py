@@ -26,7 +26,7 @@ from agent_magic.core.messages import (
     ToolSchema,
 )
 from agent_magic.core.values import Value
-from agent_magic.models.content_parts import PartsStream, ReplyBody, split_content
+from agent_magic.models.content_parts import complete, split_content
 from agent_magic.models.deltas import MessageBuilder
 from agent_magic.models.litellm_facts import Tokenizer, cost_of, find_tokenizer, is_window
 from agent_magic.models.litellm_reply import (
@@ -260,7 +260,7 @@ class LiteLLMModel(Model):
         while True:
             request = self._build_request(messages, tools, stop, kind, options, is_stream=is_stream)
             try:
-                return _complete(litellm, request)
+                return complete(litellm, request)
             except Exception as error:  # raised again, but for a parameter that the provider refuses
                 refused = find_refused_parameter(error, request)
                 # "No tools in a stream" is mended without the stream; the tools stay.
@@ -321,33 +321,6 @@ class LiteLLMModel(Model):
 
     def _to_usage(self, usage: Any) -> TokenUsage | None:
         return to_usage(usage, cost_of(_load(), self.model_id, usage_object=usage)) if usage else None
-
-
-def _complete(litellm: Any, request: dict[str, Value]) -> Any:
-    """The reply as LiteLLM reads it, also where a content is a list of parts."""
-    if request["stream"]:
-        stream = litellm.completion(**request)
-        if hasattr(getattr(stream, "completion_stream", None), "__next__"):
-            stream.completion_stream = PartsStream(stream.completion_stream)
-        return stream
-    body = ReplyBody()
-    try:
-        response = litellm.completion(**{"logger_fn": body.keep, **request})
-    except Exception:  # raised again, but for a reply that came and holds parts
-        response = _read_parts(litellm, body)
-        if response is None:
-            raise
-        return response
-    return _read_parts(litellm, body) or response  # some of its routes keep but one of several parts
-
-
-def _read_parts(litellm: Any, body: ReplyBody) -> Any:
-    """The reply that holds a list of parts, in LiteLLM's form; None if it is no such reply."""
-    readable = body.without_parts()
-    if readable is not None:
-        with contextlib.suppress(Exception):  # a body that is no reply is told in LiteLLM's own words
-            return litellm.ModelResponse(choices=readable["choices"], usage=readable.get("usage"))
-    return None
 
 
 def _load() -> Any:

@@ -129,7 +129,7 @@ def test_code_streams_in_runs_and_is_there_in_the_reopened_notebook(lab, lab_fol
 
 def test_code_is_approved_edited_with_the_keyboard_and_rejected(lab, lab_folder):
     replies = """[
-        block("made = 'by the model'"), block("other = 'by the model'"), block("third = 'by the model'"),
+        block("made = 'by the model'" + " " * 300 + "; far = 1"), block("other = 'by the model'"), block("third = 'by the model'"),
         block("final_answer(made)"),
     ]"""
     cells = [
@@ -145,6 +145,8 @@ def test_code_is_approved_edited_with_the_keyboard_and_rejected(lab, lab_folder)
     keys = lab.page.keyboard
 
     expect(card.get_by_text("made = 'by the model'")).to_be_visible(timeout=15_000)
+    # What is approved is seen whole: no part of it stands beyond the right edge.
+    assert card.locator("pre").evaluate("box => box.scrollWidth - box.clientWidth") <= 0
     card.get_by_role("button", name="Approve", exact=True).click()
 
     expect(card.get_by_text("other = 'by the model'")).to_be_visible()

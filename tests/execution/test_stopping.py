@@ -10,6 +10,8 @@ import pytest
 from inline_snapshot import snapshot
 
 from agent_magic.core.errors import CodeExecutionError
+from agent_magic.execution.executor import DictExecutor
+from agent_magic.execution.request import CodeStep, Guard
 from agent_magic.execution.stopping import TimeLimitReached, limited
 
 ENDLESS = {
@@ -263,3 +265,12 @@ def test_limited_works_off_the_main_thread():
     thread.start()
     thread.join(5)
     assert seen == ["took longer than 0.2 s"]
+
+
+def test_recursion_that_begins_anew_in_each_finally_is_stopped() -> None:
+    code = "def g():\n    try:\n        g()\n    finally:\n        g()\ng()"
+    start = time.monotonic()
+    outcome = DictExecutor({}).execute(CodeStep(code=code, label="step 1", guard=Guard(timeout_s=0.5)))
+    assert time.monotonic() - start < 2
+    assert outcome.error is not None
+    assert "time limit of 0.5 s" in outcome.error.message
