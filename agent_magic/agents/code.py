@@ -382,7 +382,7 @@ class CodeAgent(MultiStepAgent):
                 )
         result = ToolResult(
             call=call,
-            notes=(*prepared.notes, *outcome.notes),
+            notes=(*prepared.notes, *outcome.notes, *calls.notes),
             timing=Timing(start=start, end=time.time()),
             calls=calls.results,
             n_calls_left_out=calls.n_left_out,

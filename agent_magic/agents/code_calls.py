@@ -9,10 +9,11 @@ import asyncio
 import contextvars
 import functools
 import inspect
+import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any, cast
@@ -22,7 +23,7 @@ from agent_magic.agents.calling import tell_crash
 from agent_magic.agents.drafts import StepDraft
 from agent_magic.agents.run import Run
 from agent_magic.agents.side_by_side import BACKGROUND_LOOP
-from agent_magic.core.errors import CallRejected, StepError
+from agent_magic.core.errors import CallRejected, StepError, ToolCallError
 from agent_magic.core.events import Event, ToolCallEnded, ToolCallStarted
 from agent_magic.core.messages import ToolCall
 from agent_magic.core.steps import Fault, Timing, ToolResult
@@ -64,6 +65,9 @@ class CodeCalls:
         self._last: deque[ToolResult | None] = deque(maxlen=MAX_CALLS // 2)
         self._n_started = 0
         self._events: deque[Event] = deque()
+        self._carried: list[tuple[Coroutine[Any, Any, Value], Awaitable[Value], _Entered]] = []
+        self.notes: list[str] = []
+        """What the model should know of its calls, once the step is over."""
         self._is_open = True
         self.functions: dict[str, Callable[..., Value]] = {
             name: self._final_answer(tool) if name == FINAL_ANSWER.name else ToolFunction(tool, self)
@@ -88,8 +92,23 @@ class CodeCalls:
         return max(0, self._n_started - len(self._first) - len(self._last))
 
     def close(self) -> None:
-        """The step is over: functions that outlived it are the person's own again."""
+        """The step is over: functions that outlived it are the person's own again.
+
+        A call of an async tool that nobody awaited was not made, and its result says so.
+        """
         self._is_open = False
+        for carried, awaitable, entered in self._carried:
+            if inspect.getcoroutinestate(carried) != inspect.CORO_CREATED:
+                continue
+            carried.close()
+            if inspect.iscoroutine(awaitable):
+                awaitable.close()
+            name = entered.tool.name
+            text = f"{name} is async and was not awaited, so it did not run. Write `await {name}(…)`."
+            self._keep(entered.place, entered.refused(text))
+            if text not in self.notes:
+                self.notes.append(text)
+        self._carried.clear()
 
     def take_events(self) -> Generator[Event, None, None]:
         """The events that nobody took while the code ran, in order."""
@@ -130,10 +149,18 @@ class CodeCalls:
             except BaseException as crash:
                 self._end(place, entered.failed(crash))
                 raise
-            if not inspect.isawaitable(value):
+            is_async = inspect.isawaitable(value)
+            if not is_async:
                 self._end(place, entered.succeeded(value))
-                return value
-        return self._awaited(value, entered)
+        if printed := entered.sink.text:  # in its place among what the code prints
+            sys.stdout.write(printed)
+        return self._await(value, entered) if is_async else value
+
+    def _await(self, awaitable: Awaitable[Value], entered: _Entered) -> Coroutine[Any, Any, Value]:
+        carried = self._awaited(awaitable, entered)
+        with self._lock:
+            self._carried.append((carried, awaitable, entered))
+        return carried
 
     async def _awaited(self, awaitable: Awaitable[Value], entered: _Entered) -> Value:
         """What an async tool gives: it runs on the loop that async tools run on, outside of the guard."""
@@ -282,6 +309,10 @@ class _Entered:
         """It returned."""
         shown = to_text(value) if is_text_like(value) else str(describe(value, _SHOWN))
         return self._to_result(observation=truncate(shown, _SHOWN), output=value)
+
+    def refused(self, text: str) -> ToolResult:
+        """It did not run."""
+        return ToolResult(call=self.call, fault=Fault(kind=ToolCallError.__name__, message=text))
 
     def failed(self, crash: BaseException) -> ToolResult:
         """It raised."""

@@ -37,7 +37,8 @@ def undo(history: RunHistory, state: AgentState, step: int | None, run_id: str |
     Raises:
         OptionError: There is no such run or step, or it changed nothing.
     """
-    steps = _steps_of(history, run_id)
+    owners = _steps_of(history, run_id)
+    steps = {number: changed for owner in owners for number, changed in owner.items()}
     chosen = sorted(steps, reverse=True) if step is None else [step]
     if step is not None and step not in steps:
         known = ", ".join(map(str, sorted(steps))) or "none"
@@ -46,46 +47,58 @@ def undo(history: RunHistory, state: AgentState, step: int | None, run_id: str |
             "Give one of these, or none for the whole run."
         )
     undone: list[str] = []
-    kept: list[str] = []
+    kept: dict[str, str] = {}
     for number in chosen:
         left: dict[str, Binding] = {}
         for name, binding in steps[number].items():
             is_done, line = _take_back(state, name, binding, number)
-            (undone if is_done else kept).append(line)
             if not is_done:
-                left[name] = binding
-        if left:
-            steps[number] = left
-        else:
-            del steps[number]
+                kept[name], left[name] = line, binding
+                continue
+            kept.pop(name, None)  # what a later step changed in it is gone with it
+            if line:
+                undone.append(line)
+        for owner in owners:
+            if number in owner and left:
+                owner[number] = left
+            elif number in owner:
+                del owner[number]
     if undone:
         state.tell_undone(undone)
-    return Undone(undone=tuple(undone), kept=tuple(kept))
+    return Undone(undone=tuple(undone), kept=tuple(kept.values()))
 
 
-def _steps_of(history: RunHistory, run_id: str | None) -> dict[int, dict[str, Binding]]:
+def _steps_of(history: RunHistory, run_id: str | None) -> list[dict[int, dict[str, Binding]]]:
+    """What the steps of a run changed, by their numbers; of those too that it went on with."""
     if not history.results:
         raise OptionError("There is no run whose changes could be taken back.")
-    wanted = history.results[-1].run_id if run_id is None else run_id
+    wanted: str | None = history.results[-1].run_id if run_id is None else run_id
     if wanted not in {result.run_id for result in history.results}:
         known = ", ".join(result.run_id for result in history.results[-5:])
         raise OptionError(f"There is no run {wanted!r} in memory. The newest: {known}.")
-    steps = history.bindings.get(wanted)
-    if not steps:
+    earlier = {result.run_id: result.resumed_from for result in history.results}
+    chain: list[str] = []
+    while wanted is not None and wanted not in chain:
+        chain.append(wanted)
+        wanted = earlier.get(wanted)
+    found = [history.bindings[run_id] for run_id in chain if history.bindings.get(run_id)]
+    if not found:
         raise OptionError(
             "That run changed no name that could be taken back, or it was taken back already, "
             "or the kernel was restarted since."
         )
-    return steps
+    return found
 
 
 def _take_back(state: AgentState, name: str, binding: Binding, number: int) -> tuple[bool, str]:
-    """Make one name what it was; whether that was done, and what to say of it."""
+    """Make one name what it was; whether that was done, and what to say of it, if anything."""
     change = binding.change
+    now = state.base[name] if name in state.base else ABSENT  # noqa: SIM401 - a State has no `get`
+    if change.kind == "mutated" and now is ABSENT:
+        return True, ""
     if change.kind == "mutated":
         how = f" ({change.detail or change.after})" if change.detail or change.after else ""
-        return False, f"{name} stays as it is: step {number} changed it in place{how}"
-    now = state.base[name] if name in state.base else ABSENT  # noqa: SIM401 - a State has no `get`
+        return False, f"{name} stays as it is: step {number} changed it in place{how}, and no copy is kept"
     if now is not binding.after:
         return False, f"{name} stays as it is: it was changed after step {number}"
     if binding.before is ABSENT:

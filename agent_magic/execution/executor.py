@@ -94,7 +94,7 @@ class NamespaceExecutor:
         parent = HERE.running
         running = Running(step, self.namespace, filename=_new_filename(step.label), parent=parent)
         has_turn = False
-        had_builtins = "__builtins__" in self.namespace
+        own = [name for name in ("__builtins__", "__name__") if name not in self.namespace]
         try:
             running.start()
             # Code that calls an agent on this very namespace waits for it, so its turn is lent.
@@ -103,6 +103,7 @@ class NamespaceExecutor:
                 if not has_turn:
                     return CodeOutcome(is_stopped=True)
             HERE.running = None
+            self.namespace.setdefault("__name__", "__main__")
             LIVE.append(running)
             if running.loop_before is None:
                 return self._execute(running)
@@ -112,8 +113,8 @@ class NamespaceExecutor:
             HERE.running = parent
             if running in LIVE:
                 LIVE.remove(running)
-            if not had_builtins:  # Python puts them there; functions hold their own
-                self.namespace.pop("__builtins__", None)
+            for name in own:  # for the code alone; functions and classes hold their own
+                self.namespace.pop(name, None)
             if has_turn:
                 self._turns.hand_on()
             running.finish()

@@ -42,6 +42,8 @@ def advise(error: BaseException) -> str:
     """One thing to do."""
     if isinstance(error, StepError):
         return _GO_ON
+    if isinstance(error, ValueError) and "read-only" in str(error):
+        return "It is the person's: work on a copy of it, such as `mine = theirs.copy()`."
     return next((advice for kind, advice in _ADVICE if isinstance(error, kind)), _GO_ON)
 
 
@@ -67,12 +69,16 @@ def suggest(error: BaseException, frame: FrameType | None, source: str) -> str:
 
 
 def _near(name: str, candidates: Iterable[Value]) -> str:
-    names = [
-        other for other in candidates if isinstance(other, str) and (name.startswith("_") or other[:1] != "_")
-    ]
+    names = [other for other in candidates if isinstance(other, str) and _is_meant(name, other)]
     near = difflib.get_close_matches(name, names[:_MAX_CANDIDATES], n=3, cutoff=0.6)
     near = list(dict.fromkeys(near))
     return f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
+
+
+def _is_meant(name: str, other: str) -> bool:
+    """Whether `other` is a name that somebody who wrote `name` could have meant."""
+    is_special = other[:2] == "__" and other[-2:] == "__"
+    return not is_special and (name.startswith("_") or other[:1] != "_")
 
 
 def _of_key(key: Value, frame: FrameType, source: str) -> str:

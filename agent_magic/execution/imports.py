@@ -127,7 +127,7 @@ class AuthorizedImports:
             instead = f"From {_DISPLAY} there are {', '.join(sorted(_DISPLAY_NAMES))}."
         if not instead:
             known = sorted(_SAFE | self._of_notebook | self._additional)
-            near = difflib.get_close_matches(module, known, n=3, cutoff=0.6)
+            near = difflib.get_close_matches(module, known, n=3, cutoff=0.8)
             own = sorted((self._of_notebook | self._additional | _DATA) - _STANDARD)[:20]
             instead = f"Nearest: {', '.join(near)}. " if near else ""
             instead += f"Authorized are {', '.join(own)} and the safe part of the standard library."

@@ -16,6 +16,10 @@ from agent_magic.execution.stopping import StepEnd
 _NAMES = ("stdout", "stderr", "stdin", "displayhook", "excepthook", "modules", "path")
 
 
+_PYTHONS_OWN = ("_", "__builtins__")
+"""What Python's own prompt keeps among the builtins, and what `exec` leaves in a namespace that it is given."""
+
+
 class Interpreter:
     """Notes what there is, when it is made; `put_back` mends what is not so any more.
 
@@ -64,12 +68,11 @@ class Interpreter:
 
     def _put_back_builtins(self) -> list[str]:
         now, before = builtins.__dict__, self._builtins
-        # `_` is what Python's own prompt keeps there.
-        names = [name for name in now if name not in before and name != "_"]
+        names = [name for name in now if name not in before and name not in _PYTHONS_OWN]
         for name in names:
             del now[name]
         for name, value in before.items():
-            if name != "_" and now.get(name, now) is not value:
+            if name not in _PYTHONS_OWN and now.get(name, now) is not value:
                 now[name] = value
                 names.append(name)
         return [f"builtins.{name}" for name in names]

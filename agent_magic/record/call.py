@@ -135,7 +135,9 @@ def _add_rest(record: CallRecord, result: ToolResult) -> None:
         record["notes"] = list(result.notes)
         if any(note.startswith(EDITED) for note in result.notes):
             record["is_edited"] = True
-    if result.printed:
+    if (
+        result.printed and "code" not in record
+    ):  # of code it is in the observation, or the whole of what is cut there
         record["printed"] = result.printed.strip("\n")
     if result.images:
         record["images"] = say_images(result.images)

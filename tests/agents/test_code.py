@@ -501,3 +501,37 @@ What ran before that line stands, so go on from there: mend it, and do not repea
         ]
     )
     assert result.actions[2].observations == snapshot("The answer was given: '[redacted]'")
+
+
+def test_async_tool_that_is_not_awaited_is_told_and_nothing_warns() -> None:
+    async def fetch(n: int) -> int:
+        """Fetch."""
+        return n
+
+    agent = agent_of("fetch(1)\nprint('sent')", "final_answer(await fetch(2))", tools=[fetch])
+    assert agent.run("fetch").value == 2
+    assert told(agent, 2) == snapshot("""\
+Observation:
+(fetch is async and was not awaited, so it did not run. Write `await fetch(…)`.)
+sent\
+""")
+    (call,) = agent.result.actions[0].tool_results[0].calls
+    assert call.fault is not None
+
+
+def test_what_a_tool_prints_stands_among_what_the_code_prints() -> None:
+    def noisy(n: int) -> int:
+        """Say it."""
+        print("in the tool")
+        return n
+
+    agent = agent_of("print('before')\nnoisy(1)\nprint('after')", "final_answer(0)", tools=[noisy])
+    agent.run("say it")
+    assert told(agent, 2) == "Observation:\nbefore\nin the tool\nafter"
+
+
+def test_code_is_the_main_module() -> None:
+    held: dict[str, Any] = {}
+    agent = agent_of("if __name__ == '__main__':\n    made = 1", "final_answer(made)", state=held)
+    assert agent.run("main").value == 1
+    assert list(held) == ["made"]

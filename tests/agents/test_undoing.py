@@ -71,7 +71,9 @@ def test_undo_says_what_was_changed_in_place() -> None:
     agent.run("make")
     undone = agent.undo(2)
     assert names(agent) == {"rows": [1, 2]}
-    assert str(undone) == snapshot("rows stays as it is: step 2 changed it in place (1 → 2 items)")
+    assert str(undone) == snapshot(
+        "rows stays as it is: step 2 changed it in place (1 → 2 items), and no copy is kept"
+    )
 
 
 def test_undo_is_done_once() -> None:
@@ -139,3 +141,18 @@ def test_undo_takes_back_the_results_that_tool_calls_bound() -> None:
     assert list(state) == ["table_1"]
     agent.undo(1)
     assert list(state) == []
+
+
+def test_undo_of_a_run_that_made_a_name_and_changed_it_in_place_says_one_thing() -> None:
+    agent = agent_of({}, "rows = [1]", "rows.append(2)", "final_answer(0)")
+    agent.run("make")
+    assert str(agent.undo()) == snapshot("rows is gone: step 1 had made it (list, 1 item)")
+    assert names(agent) == {}
+
+
+def test_undo_after_a_resumed_run_reaches_what_the_run_before_it_made() -> None:
+    agent = agent_of({}, "made = 1", "print(made)", "final_answer(made)", max_steps=1)
+    agent.run("make")
+    assert agent.resume(max_steps=2).value == 1
+    assert str(agent.undo()) == "made is gone: step 1 had made it (int)"
+    assert names(agent) == {}

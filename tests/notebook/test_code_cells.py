@@ -304,7 +304,7 @@ def test_undo_of_a_step_takes_back_what_it_bound(made):
     assert undone(made, "bot --step 2") == snapshot("""\
 best is what it was before step 2 (int)
 worst is back (int): step 2 had deleted it
-rows stays as it is: step 2 changed it in place (3 → 4 items)
+rows stays as it is: step 2 changed it in place (3 → 4 items), and no copy is kept
 """)
     assert (made["best"], made["worst"], made["rows"]) == (3, 1, [3, 1, 2, 4])
 
@@ -316,7 +316,7 @@ best is what it was before step 2 (int)
 worst is back (int): step 2 had deleted it
 best is gone: step 1 had made it (int)
 worst is gone: step 1 had made it (int)
-rows stays as it is: step 2 changed it in place (3 → 4 items)
+rows stays as it is: step 2 changed it in place (3 → 4 items), and no copy is kept
 """)
     assert not {"best", "worst", "other"} & made.shell.user_ns.keys()
 
@@ -325,7 +325,7 @@ def test_undo_leaves_what_was_changed_since(made):
     made.define("best = 7")
     assert undone(made, "bot --step 2") == snapshot("""\
 worst is back (int): step 2 had deleted it
-rows stays as it is: step 2 changed it in place (3 → 4 items)
+rows stays as it is: step 2 changed it in place (3 → 4 items), and no copy is kept
 best stays as it is: it was changed after step 2
 """)
     assert made["best"] == 7
@@ -342,7 +342,7 @@ def test_undo_that_cannot_be_is_told(made):
             "bot --step 9": "UsageError: %agent undo: Step 9 changed no name, or there is no such step. Steps that did: 1, 2, 3. Give one of these, or none for the whole run.",
             "nobody": "UsageError: %agent: there is no agent 'nobody'. Agents: bot.",
             "bot 2": "UsageError: %agent undo: '2' is one word too many. Write %agent undo [NAME] [--step N].",
-            "again": "rows stays as it is: step 2 changed it in place (3 → 4 items)\n",
+            "again": "rows stays as it is: step 2 changed it in place (3 → 4 items), and no copy is kept\n",
             "other": "UsageError: %agent undo: There is no run whose changes could be taken back.",
         }
     )

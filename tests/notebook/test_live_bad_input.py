@@ -51,8 +51,8 @@ def ready(kernel):
 
 
 def sizes(page):
-    """The bytes of each message that the kernel sent, but for the drawing code that opens a widget."""
-    return [len(json.dumps(content)) for _, content in page.sent if not has_drawing_code(content)]
+    """The bytes of each message that the kernel sent; the drawing code that opens a widget counts as none."""
+    return [0 if has_drawing_code(content) else len(json.dumps(content)) for _, content in page.sent]
 
 
 def has_drawing_code(content):
