@@ -183,8 +183,11 @@ class Protection:
     """Values of the person's that code may not change in place, from `begin` to `end`."""
 
     def __init__(self) -> None:
-        self._lists: list[tuple[str, list[Value], list[Value]]] = []
-        self._dicts: list[tuple[str, dict[Value, Value], dict[Value, Value]]] = []
+        self._lists: list[tuple[str, list[Value]]] = []
+        self._kept_lists: list[list[Value]] = []
+        """What each of them held."""
+        self._dicts: list[tuple[str, dict[Value, Value]]] = []
+        self._kept_dicts: list[dict[Value, Value]] = []
         self._others: list[tuple[str, Value, Kind, Value]] = []
 
     def begin(self, values: Mapping[str, Value]) -> None:
@@ -209,22 +212,24 @@ class Protection:
 
         They are by far the most of what can change, and a step is not to wait for them.
         """
-        lists = [(name, value) for name, value in todo if type(value) is list]
-        dicts = [(name, value) for name, value in todo if type(value) is dict]
+        lists = [entry for entry in todo if type(entry[1]) is list]
+        dicts = [entry for entry in todo if type(entry[1]) is dict]
         n_items = sum([len(value) for _, value in lists]) + sum([len(value) for _, value in dicts])
         if n_items > budget.n_items:
             return todo
-        kept_lists = [(name, value, value[:]) for name, value in lists]
-        kept_dicts = [(name, value, value.copy()) for name, value in dicts]
-        in_lists = chain.from_iterable([kept for _, _, kept in kept_lists])
-        in_dicts = chain.from_iterable([kept.values() for _, _, kept in kept_dicts])
+        kept_lists = [value[:] for _, value in lists]
+        kept_dicts = [value.copy() for _, value in dicts]
+        in_lists, in_dicts = (
+            chain.from_iterable(kept_lists),
+            chain.from_iterable(map(dict.values, kept_dicts)),
+        )
         try:
             if not _UNCHANGING_TYPES.issuperset(map(type, chain(in_lists, in_dicts))):
                 return todo
         except Exception:  # noqa: BLE001 - as in `begin`
             return todo
         budget.n_items -= n_items
-        self._lists, self._dicts = kept_lists, kept_dicts
+        self._lists, self._kept_lists, self._dicts, self._kept_dicts = lists, kept_lists, dicts, kept_dicts
         return [entry for entry in todo if type(entry[1]) is not list and type(entry[1]) is not dict]
 
     def _keep(
@@ -240,13 +245,15 @@ class Protection:
             if key == _LIST and len(value) <= budget.n_items:
                 budget.n_items -= len(value)
                 kept = value[:]
-                self._lists.append((name, value, kept))
+                self._lists.append((name, value))
+                self._kept_lists.append(kept)
                 if not _UNCHANGING.issuperset(map(_key, map(type, kept))):
                     inside.append((name, kept))
             elif key == _DICT and len(value) <= budget.n_items:
                 budget.n_items -= len(value)
                 copy = value.copy()
-                self._dicts.append((name, value, copy))
+                self._dicts.append((name, value))
+                self._kept_dicts.append(copy)
                 if not _UNCHANGING.issuperset(map(_key, map(type, copy.values()))):
                     inside.append((name, copy.values()))
             else:
@@ -266,27 +273,34 @@ class Protection:
     def end(self) -> list[str]:
         """Put back what was changed since `begin`, and let all go; gives a line for each name that was."""
         lists, dicts, others = self._lists, self._dicts, self._others
-        self._lists, self._dicts, self._others = [], [], []
+        kept_lists, kept_dicts = self._kept_lists, self._kept_dicts
+        self._lists, self._dicts, self._others, self._kept_lists, self._kept_dicts = [], [], [], [], []
         for _, value, how, saved in others:
             if how.release is not None:
                 how.release(value, saved)
         changed = [
             (name, value, how, saved) for name, value, how, saved in others if not how.is_same(value, saved)
         ]
-        if not _are_same([value for _, value, _ in lists], [kept for _, _, kept in lists]):
+        if not _are_same([value for _, value in lists], kept_lists):
             changed += [
                 (name, value, _KNOWN_LIST, kept)
-                for name, value, kept in lists
+                for (name, value), kept in zip(lists, kept_lists, strict=True)
                 if len(value) != len(kept) or not all(map(is_, value, kept))
             ]
-        now, before = [value for _, value, _ in dicts], [kept for _, _, kept in dicts]
+        now = [value for _, value in dicts]
         if not (
-            _are_same(now, before)
-            and _are_same([value.values() for value in now], [kept.values() for kept in before])
+            _are_same(now, kept_dicts)
+            and all(
+                map(
+                    is_,
+                    chain.from_iterable(map(dict.values, now)),
+                    chain.from_iterable(map(dict.values, kept_dicts)),
+                )
+            )
         ):
             changed += [
                 (name, value, _KNOWN_DICT, kept)
-                for name, value, kept in dicts
+                for (name, value), kept in zip(dicts, kept_dicts, strict=True)
                 if len(value) != len(kept)
                 or not all(map(is_, value, kept))
                 or not all(map(is_, value.values(), kept.values()))
