@@ -77,4 +77,4 @@ def test_long_chain_of_operations_is_judged_quickly() -> None:
     while isinstance(node, ast.BinOp):
         why_too_large(node)
         node = node.left
-    assert time.perf_counter() - started < 1
+    assert time.perf_counter() - started < 10

