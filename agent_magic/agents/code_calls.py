@@ -6,6 +6,7 @@ It must not run code, nor decide when a step ends.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import functools
 import inspect
@@ -29,7 +30,7 @@ from agent_magic.core.messages import ToolCall
 from agent_magic.core.steps import Fault, Timing, ToolResult
 from agent_magic.core.text import truncate
 from agent_magic.core.values import Value, describe, is_text_like, to_text
-from agent_magic.execution.running import give_answer, is_called_by_code, persons_code
+from agent_magic.execution.running import current_step, give_answer, is_called_by_code, persons_code
 from agent_magic.execution.sinks import Sink, printing_into
 from agent_magic.tools.builtin import FINAL_ANSWER
 from agent_magic.tools.python_call import bind_call
@@ -177,8 +178,11 @@ class CodeCalls:
                 done.set_exception(crash)
 
         loop.call_soon_threadsafe(lambda: tasks.append(loop.create_task(carry(), context=context)))
+        step = current_step()
         try:
-            value = await asyncio.wrap_future(done)
+            # As with any tool: its time is not the code's.
+            with step.clock_stopped() if step is not None else contextlib.nullcontext():
+                value = await asyncio.wrap_future(done)
         except BaseException as crash:
             loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])
             self._end(entered.place, entered.failed(crash))

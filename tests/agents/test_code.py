@@ -261,6 +261,16 @@ def test_async_tool_can_be_awaited() -> None:
     assert [call.output for call in agent.result.actions[0].tool_results[0].calls] == [2, 4]
 
 
+def test_time_in_an_async_tool_is_not_the_codes() -> None:
+    async def fetch(n: int) -> int:
+        """Fetch."""
+        await asyncio.sleep(0.6)
+        return n
+
+    agent = agent_of("final_answer(await fetch(3))", tools=[fetch], step_timeout_s=0.3)
+    assert agent.run("fetch").value == 3
+
+
 def test_tool_keeps_what_its_body_changes_in_place() -> None:
     log: list[str] = []
 
