@@ -173,9 +173,13 @@ class CodeCalls:
         async def carry() -> None:
             try:
                 with printing_into(entered.sink):
-                    done.set_result(await awaitable)
+                    value = await awaitable
             except BaseException as crash:  # noqa: BLE001 - it is raised again where it is awaited
-                done.set_exception(crash)
+                if not done.done():  # else nobody waits for it any more
+                    done.set_exception(crash)
+            else:
+                if not done.done():
+                    done.set_result(value)
 
         loop.call_soon_threadsafe(lambda: tasks.append(loop.create_task(carry(), context=context)))
         step = current_step()

@@ -56,8 +56,9 @@ def run_awaiting(blocks: list[CodeType], namespace: dict[str, Value], notes: lis
 
 
 def _on_trouble(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    # That nobody asked a task how it ended is no news, where the whole step did.
-    if not isinstance(context.get("exception"), StepEnd):
+    # How a task ended is no news where the whole step did; those that are left are told in its notes.
+    is_known = "destroyed" in context.get("message", "")
+    if not is_known and not isinstance(context.get("exception"), StepEnd):
         loop.default_exception_handler(context)
 
 
@@ -81,8 +82,8 @@ def _close(loop: asyncio.AbstractEventLoop, notes: list[str]) -> None:
         task.cancel()
     with contextlib.suppress(BaseException):
         if tasks:
-            _run_loop(loop, _wait(tasks))
-        _run_loop(loop, loop.shutdown_asyncgens())
+            _run_whole(loop, _wait(tasks))
+        _run_whole(loop, loop.shutdown_asyncgens())
     if left:
         names = ", ".join(sorted(cast("Any", task.get_coro()).__qualname__ for task in left)[:5])
         count = (
@@ -95,6 +96,14 @@ def _close(loop: asyncio.AbstractEventLoop, notes: list[str]) -> None:
         if task.done() and not task.cancelled():
             task.exception()  # looked at, so that nothing is logged
     loop.close()
+
+
+def _run_whole(loop: asyncio.AbstractEventLoop, main: Coroutine[Any, Any, Value]) -> None:
+    try:
+        _run_loop(loop, main)
+    finally:
+        if inspect.getcoroutinestate(main) == inspect.CORO_CREATED:  # the end of the step came before it
+            main.close()
 
 
 async def _wait(tasks: set[asyncio.Task[Value]]) -> None:
