@@ -54,7 +54,9 @@ def test_code_stopped_by_sigint_at_random_moments_leaves_a_valid_memory(kernel) 
     for _ in range(MOST_TRIES):
         cells.script(REPLIES, before=FORGET)
         running = kernel.begin(ask)
-        time.sleep(rng.uniform(0, run_s))
+        # Outside of the run a signal is the kernel's own: it may lose its reply to the cell.
+        kernel.wait_for_output(running, "running")
+        time.sleep(rng.uniform(0, 0.85 * run_s))
         kernel.interrupt()
         sent_at = time.monotonic()
         done = kernel.finish(running, timeout_s=30)
