@@ -87,7 +87,7 @@ def test_steps_made_while_the_page_was_offline_are_there_afterwards(lab, lab_fol
     lab.page.wait_for_function(f"{KERNEL}.connectionStatus !== 'connected'")
     last = steps_of(shown).count()
     lab.page.wait_for_timeout(OFFLINE_MS)
-    assert steps_of(shown).count() == last
+    expect(steps_of(shown)).to_have_count(last)
     expect(shown.get_by_role("button", name="Stop")).to_be_visible()
     lab.page.context.set_offline(False)
     # JupyterLab tries again by itself, after up to half a minute.
@@ -148,7 +148,7 @@ def test_one_run_in_three_cells_is_steered_from_each(lab, lab_folder):
         expect(row.get_by_text(f"Model sees {view}")).to_be_visible()
     lab.area(3).get_by_role("combobox", name=re.compile("summary_mode")).select_option("all")
     expect(lab.area(3).get_by_text("summary_mode all: from the next run")).to_be_visible()
-    assert steps_of(lab.area(4)).count() == 1
+    expect(steps_of(lab.area(4))).to_have_count(1)
     expect(row_of(lab.area(4), 2)).to_be_visible()
     lab.run(5)
     assert lab.outputs(5)[0]["text"].strip() == f"{views} all"

@@ -159,7 +159,7 @@ def test_saved_run_is_there_after_the_kernel_was_killed_and_opens_untrusted(lab,
     lab.open("saved.ipynb", wait_for_kernel=False)
     shown = lab.area(1)
     expect(shown.get_by_text("Oslo, by far").first).to_be_visible()
-    assert steps_of(shown).count() == 4
+    expect(steps_of(shown)).to_have_count(4)
     steps_of(shown).nth(1).get_by_role("button").first.click()
     expect(steps_of(shown).nth(1).get_by_text("3987.0").last).to_be_visible()
     expect(shown.get_by_role("button", name="Stop")).to_have_count(0)

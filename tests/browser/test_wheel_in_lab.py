@@ -39,7 +39,7 @@ def test_wheel_installed_without_node_shows_a_saved_run_without_a_kernel(serve, 
     lab.page.locator("dialog.jp-Dialog").get_by_role("button", name="No Kernel").click()
     shown = lab.area(0)
     expect(shown.get_by_text("The penguins of Biscoe are the heaviest").first).to_be_visible()
-    assert steps_of(shown).count() == 4
+    expect(steps_of(shown)).to_have_count(4)
     row = row_of(shown, 1)
     expect(row).to_be_visible()
     toggle_of(row).click()

@@ -241,6 +241,7 @@ def test_settings_changed_from_another_thread_take_effect_while_the_cell_runs(re
         "    changed.append(bot.settings.update(planning_interval=None, summary_mode='all'))\n"
         "    while not bot.runs and len(bot.memory.steps) < 3:\n"
         "        time.sleep(0.01)\n"
+        "    time.sleep(0.05)\n"  # the next step is on its way then
         "    bot.settings.update(planning_interval=3)\n"
         "changed = []"
     )
