@@ -79,7 +79,7 @@ def _python(code: str) -> Value:
     Args:
         code: The whole block.
     """
-    raise NotImplementedError(code)
+    raise NotImplementedError(code)  # an executor runs it: this is for the schema of its argument alone
 
 
 _CODE_TOOL = tool_from(_python, name=CODE_CALL)

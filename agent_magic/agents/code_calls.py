@@ -147,7 +147,7 @@ class CodeCalls:
             try:
                 with printing_into(entered.sink):
                     value = entered.tool.invoke(entered.prepared)
-            except BaseException as crash:
+            except BaseException as crash:  # Ctrl-C and the end of the step too: recorded, then raised again
                 self._end(place, entered.failed(crash))
                 raise
             is_async = inspect.isawaitable(value)
@@ -187,7 +187,7 @@ class CodeCalls:
             # As with any tool: its time is not the code's.
             with step.clock_stopped() if step is not None else contextlib.nullcontext():
                 value = await asyncio.wrap_future(done)
-        except BaseException as crash:
+        except BaseException as crash:  # as in `_make`
             loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])
             self._end(entered.place, entered.failed(crash))
             raise

@@ -254,7 +254,7 @@ class _BoundedRepr(reprlib.Repr):
             return truncate(repr(x), self.maxother)
         except Exception as error:  # noqa: BLE001 - as in `safe_repr`
             return f"<{type(x).__name__} whose repr raised {type(error).__name__}>"
-        except BaseException as stop:
+        except BaseException as stop:  # of a time limit; it is raised again
             if getattr(stop, "is_time_limit", False):  # wherever in a container it stands
                 note_endless(type(x))
             raise

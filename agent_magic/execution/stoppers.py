@@ -84,7 +84,7 @@ class _Sigint:
         if before is not None:
             try:
                 before(number, frame)
-            except BaseException:
+            except BaseException:  # KeyboardInterrupt is what it raises; `ask` raises in its place
                 if passes_on:
                     raise
         self.ask(frame)
