@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import atexit
 import builtins
-import gc
 import os
 import re
 import shutil
@@ -58,13 +57,31 @@ def pytest_unconfigure() -> None:
     shutil.rmtree(_SETTINGS, ignore_errors=True)
 
 
-@pytest.fixture(scope="session", autouse=True)
+class _KeptLoops(asyncio.DefaultEventLoopPolicy):
+    """Keeps the event loops that are made: one that is forgotten unclosed fails whatever test runs at that moment."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made: list[asyncio.AbstractEventLoop] = []
+
+    def new_event_loop(self) -> asyncio.AbstractEventLoop:
+        loop = super().new_event_loop()
+        self.made.append(loop)
+        return loop
+
+
+_LOOPS = _KeptLoops()
+asyncio.set_event_loop_policy(_LOOPS)
+
+
+@pytest.fixture(scope="module", autouse=True)
 def no_event_loop_is_left_open() -> Iterator[None]:
-    """The Jupyter libraries keep a loop for the whole process; the tests' end is its end."""
+    """The Jupyter libraries keep a loop for the whole process; the end of a module's tests is its end."""
     yield
-    for loop in [each for each in gc.get_objects() if isinstance(each, asyncio.AbstractEventLoop)]:
+    for loop in _LOOPS.made:
         if not loop.is_running() and not loop.is_closed():
             loop.close()
+    _LOOPS.made[:] = [loop for loop in _LOOPS.made if loop.is_running()]
 
 
 @pytest.fixture

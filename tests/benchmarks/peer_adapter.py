@@ -9,7 +9,7 @@ import asyncio
 import json
 import time
 
-from adapters.base import Adapter, encode  # the suite's own; it is on the path where this file is loaded
+from adapters.base import Adapter  # the suite's own; it is on the path where this file is loaded
 
 
 class AgentMagic(Adapter):
@@ -44,9 +44,10 @@ class AgentMagic(Adapter):
             n_turns = 0
 
             def generate(self, messages, *, tools=(), stop=(), kind="act", **options):
-                if wire or recorder:  # what a provider's model does before its HTTP call
-                    sent = self.to_wire(messages, tools, kind).messages
-                    recorder(sent) if recorder else encode(sent)
+                if recorder:
+                    recorder(self.to_wire(messages, tools, kind).messages)
+                elif wire:  # what a model that posts by itself does before its HTTP call
+                    self.to_json(messages)
                 if script.latency:
                     time.sleep(script.latency)
                 if kind == "plan":

@@ -12,6 +12,10 @@ from views import RECORD, open_run, row_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("live_view")]
 
+# A page takes long to open everything in very many views, so they share the texts: each is drawn in a record of
+# a run that ended, in one of a run that goes on, in a live widget or in a saved notebook. Python's tests put
+# every text into every one of these.
+ENDED, RUNNING, LIVE, SAVED = (TEXTS[start::4] for start in range(4))
 # All that is in a view when everything in it is opened: each element with its attributes and their values,
 # of which figures count alike. What an input holds is a property, and no part of the page's markup. Where
 # code is coloured depends on what it is: such spans, of one class that is known and with nothing but text in
@@ -118,6 +122,7 @@ def watch(lab):
 
 def test_texts_are_many():
     assert len(set(TEXTS)) >= 100
+    assert sorted([*ENDED, *RUNNING, *LIVE, *SAVED]) == sorted(TEXTS)
 
 
 @pytest.mark.parametrize("status", ["answered", "running"])
@@ -130,9 +135,10 @@ def test_no_record_makes_elements_of_its_texts(status, lab, lab_folder):
         record = run_full_of(text, status=status)
         return [record | {"now": now} for now in nows_full_of(text)] if status == "running" else [record]
 
-    texts = [text for text in TEXTS for _ in to_records(text)]
-    hostile = [record for text in TEXTS for record in to_records(text)]
-    harmless = [record for text in TEXTS for record in to_records(twin_of(text))]
+    given = RUNNING if status == "running" else ENDED
+    texts = [text for text in given for _ in to_records(text)]
+    hostile = [record for text in given for record in to_records(text)]
+    harmless = [record for text in given for record in to_records(twin_of(text))]
     twins, *_ = lab.page.evaluate(DRAW, [RECORD, harmless])
     drawn, before, after = lab.page.evaluate(DRAW, [RECORD, hostile])
     assert_alike(drawn, twins, texts)
@@ -172,8 +178,7 @@ def to_snapshot(n):
 
 
 def test_no_message_to_a_live_widget_makes_elements_of_its_texts(lab, lab_folder):
-    texts = TEXTS[::2]  # a page with twice as many views is slow
-    assert len(texts) >= 100
+    texts = LIVE
     told = {
         "snapshots": [to_snapshot(0) for _ in texts],
         "again": [to_snapshot(100) for _ in texts],
@@ -226,10 +231,10 @@ def test_no_saved_record_makes_elements_in_an_untrusted_notebook(lab, lab_folder
         expect(shown.locator(".jp-AgentMagic-run").last).to_be_visible()
         return shown.evaluate(LOOK)
 
-    twins = look(lab, "untrusted-twins", [twin_of(text) for text in TEXTS])
+    twins = look(lab, "untrusted-twins", [twin_of(text) for text in SAVED])
     lab = lab.beside()
     done = watch(lab)
-    drawn = look(lab, "untrusted-texts", TEXTS)
+    drawn = look(lab, "untrusted-texts", SAVED)
     assert_alike(drawn, twins, [str(i) for i in range(len(twins))])
     assert lab.page.evaluate("window.hit ?? null") is None
     assert [url for url in done if "/untrusted-texts.ipynb" not in url] == lab.complaints == []

@@ -4,6 +4,7 @@ from typing import Any
 
 import ipywidgets
 import pytest
+from view.open_widgets import close_widgets
 
 from agent_magic.record.cards import to_agent_record
 from agent_magic.view.agent_widget import AgentWidget
@@ -13,7 +14,7 @@ from agent_magic.view.protocol import AgentSnapshot, SettingsRecord
 @pytest.fixture(autouse=True)
 def no_widget_is_left_open():
     yield
-    ipywidgets.Widget.close_all()
+    close_widgets()
 
 
 def snapshot_of(**parts: Any) -> AgentSnapshot:

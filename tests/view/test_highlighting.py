@@ -44,7 +44,7 @@ def test_pieces_are_the_code_itself(code: str) -> None:
 def test_code_that_is_none_is_read_soon(code: str) -> None:
     start = time.perf_counter()
     assert "".join(text for _, text in to_pieces(code)) == code
-    assert time.perf_counter() - start < 2  # mostly a tenth of a second
+    assert time.perf_counter() - start < 10
 
 
 def test_very_long_code_is_one_piece() -> None:

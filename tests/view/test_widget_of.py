@@ -6,6 +6,7 @@ import sys
 import ipywidgets
 import pytest
 from inline_snapshot import snapshot
+from view.open_widgets import close_widgets
 from view.samples import planned_run, small_run
 
 from agent_magic import ScriptedModel, ToolCallingAgent
@@ -31,7 +32,7 @@ def plain_python():
     known = host.current()
     host.take_off()
     yield
-    ipywidgets.Widget.close_all()
+    close_widgets()
     if known is not None:
         host.put(known)
 
