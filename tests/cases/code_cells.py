@@ -1,4 +1,4 @@
-"""Cells of a code agent in a real kernel: each asked with a script, and what came of its steps.
+"""Cells of an agent in a real kernel: each asked with a script, and what came of its steps.
 
 It must not judge: that is for the tests.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from kernels import Execution, Kernel
@@ -30,6 +30,8 @@ class Step:
     notes: list[str]
     value: dict[str, Any]
     calls: list[dict[str, Any]]
+    results: list[dict[str, Any]] = field(default_factory=list)
+    """Of tool calls that the model made itself: what became of each."""
 
     @property
     def kind(self) -> str | None:
@@ -86,12 +88,15 @@ class CodeCells:
 
     def runs(self, name: str = "bot") -> list[Run]:
         """All runs of an agent."""
-        told = self.inside(f"print_runs(globals(), {name!r})")
-        return [Run(**{**run, "steps": [Step(**step) for step in run["steps"]]}) for run in told]
+        return [to_run(run) for run in self.inside(f"print_runs(globals(), {name!r})")]
 
     def check_memory(self, name: str = "bot") -> None:
-        """Fail unless the agent's memory is sound."""
+        """Fail unless the memory of an agent that writes code is sound."""
         self.inside_quietly(f"check_memory(globals(), {name!r})")
+
+    def check_calls(self, name: str = "bot") -> None:
+        """Fail unless the memory of an agent that calls tools is sound."""
+        self.inside_quietly(f"check_calls(globals(), {name!r})")
 
     def inside(self, call: str) -> Any:
         """Call one of the functions inside that print JSON; what it printed."""
@@ -110,6 +115,11 @@ class CodeCells:
         """The `repr` of an expression in the kernel."""
         done = self.define(f"print(repr({expression}))")
         return done.stdout.removesuffix("\n")
+
+
+def to_run(run: dict[str, Any]) -> Run:
+    """A run from its plain data."""
+    return Run(**{**run, "steps": [Step(**step) for step in run["steps"]]})
 
 
 def last_display(done: Execution) -> dict[str, Any]:

@@ -29,6 +29,7 @@ class Case:
     """One case as the file has it."""
 
     id: str
+    area: str
     given: str
     speaks_of_code: bool
     """Whether some of it is about an agent that writes code."""
@@ -66,7 +67,9 @@ def read_cases() -> dict[str, Case]:
 
 def _case(raw: dict[str, Any]) -> Case:
     said = raw["given"] + raw["do"] + raw["right"]
-    return Case(id=raw["id"], given=raw["given"], speaks_of_code=bool(_SPEAKS_OF_CODE.search(said)))
+    return Case(
+        id=raw["id"], area=raw["area"], given=raw["given"], speaks_of_code=bool(_SPEAKS_OF_CODE.search(said))
+    )
 
 
 def case_id(test_name: str) -> str:

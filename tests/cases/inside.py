@@ -47,10 +47,11 @@ def print_runs(ns: Mapping[str, Any], name: str = "bot") -> None:
         print("[]")
         return
     assert isinstance(agent, MultiStepAgent)
-    print(json.dumps([_run(result) for result in agent.runs]))
+    print(json.dumps([to_plain(result) for result in agent.runs]))
 
 
-def _run(result: RunResult) -> dict[str, Any]:
+def to_plain(result: RunResult) -> dict[str, Any]:
+    """A run as plain data."""
     return {
         "status": result.status,
         "error": result.error and str(result.error),
@@ -71,6 +72,16 @@ def _step(step: ActionStep) -> dict[str, Any]:
         "notes": [note for result in step.tool_results for note in result.notes],
         "value": _value(step.action_output),
         "calls": [_call(call) for result in step.tool_results for call in result.calls],
+        "results": [] if step.is_code else [_result(result) for result in step.tool_results],
+    }
+
+
+def _result(result: ToolResult) -> dict[str, Any]:
+    return _call(result) | {
+        "id": result.call.id,
+        "has_run": result.timing is not None,
+        "notes": list(result.notes),
+        "told": result.to_text(),
     }
 
 
@@ -96,10 +107,7 @@ def check_memory(ns: Mapping[str, Any], name: str = "bot") -> None:
     """Fail unless an agent's memory can be saved and loaded, and each code in it has one result."""
     memory = ns[name].memory
     assert isinstance(memory, AgentMemory)
-    saved = json.loads(json.dumps(memory.to_dict()))
-    again = AgentMemory.from_dict(saved)
-    assert json.loads(json.dumps(again.to_dict())) == saved
-    assert [m.content for m in again.to_messages()] == [m.content for m in memory.to_messages()]
+    check_saving(memory)
     results = [r for s in memory.steps if isinstance(s, ActionStep) for r in s.tool_results]
     ids = [each.call.id for result in results for each in (result, *result.calls)]
     assert len(set(ids)) == len(ids), ids
@@ -119,6 +127,37 @@ def check_memory(ns: Mapping[str, Any], name: str = "bot") -> None:
             assert roles in (["assistant", "user"], ["assistant"], ["user"], []), roles
             assert "user" in roles or step.is_final_answer or is_for_person, step
     assert not any(message.tool_calls for message in memory.to_messages())
+
+
+def check_calls(ns: Mapping[str, Any], name: str = "bot") -> None:
+    """Fail unless an agent's memory can be saved and loaded, and each call in it is answered once, by its id."""
+    memory = ns[name].memory
+    assert isinstance(memory, AgentMemory)
+    check_saving(memory)
+    waiting: list[str] = []
+    ids: list[str] = []
+    for message in memory.to_messages():
+        if message.role == "tool":
+            assert message.tool_call_id == waiting.pop(0)
+            continue
+        assert not waiting
+        waiting = [call.id for call in message.tool_calls]
+        ids += waiting
+    assert not waiting
+    assert ids == [
+        call.id for step in memory.steps if isinstance(step, ActionStep) for call in step.tool_calls
+    ]
+    assert len(set(ids)) == len(ids), ids
+
+
+def check_saving(memory: AgentMemory) -> None:
+    """Fail unless a memory can be saved as JSON, in UTF-8, and loaded again as it was."""
+    text = json.dumps(memory.to_dict(), ensure_ascii=False)
+    text.encode("utf-8")
+    saved = json.loads(text)
+    again = AgentMemory.from_dict(saved)
+    assert json.loads(json.dumps(again.to_dict())) == saved
+    assert [m.content for m in again.to_messages()] == [m.content for m in memory.to_messages()]
 
 
 def keep_process() -> None:

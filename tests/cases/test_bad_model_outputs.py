@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
-import yaml
+from cases.bad_replies import SETUP, cases_of
 from cases.code_cells import RECORD, CodeCells, Step, block, last_display
 from kernels import Execution, Kernel
 from models.openai_server import OpenAIServer, Turn, delta, fault, serve
 from view.markup import ATTRIBUTES, ELEMENTS, Page
 
-FILE = yaml.safe_load((Path(__file__).parent / "bad_model_outputs.yaml").read_text(encoding="utf-8"))
-CASES: dict[str, dict[str, Any]] = {case["id"]: case for case in FILE["cases"]}
-SETUP = FILE["setup"]
 CLOSING = block('final_answer("recovered")')
 MAX_ERROR = 4_000
 KNOWN = {"outcome", "also_ok", "calls", "final", "final_type", "error_any", "never", "note"}
@@ -188,7 +184,7 @@ def ask(cells: CodeCells, case: dict[str, Any], model: str = "m") -> Seen:
     return Seen(case, cells, done)
 
 
-@pytest.mark.parametrize("case", [c for c in CASES.values() if "output" in c], ids=lambda case: case["id"])
+@pytest.mark.parametrize("case", cases_of("code", is_provider=False), ids=lambda case: case["id"])
 def test_bad_output_has_its_outcome(kernel: Kernel, case: dict[str, Any]) -> None:
     assert case.keys() == {"id", "title", "output", "expect"}
     cells = ready(kernel)
@@ -198,7 +194,7 @@ def test_bad_output_has_its_outcome(kernel: Kernel, case: dict[str, Any]) -> Non
     check_rules(seen)
 
 
-@pytest.mark.parametrize("case", [c for c in CASES.values() if "provider" in c], ids=lambda case: case["id"])
+@pytest.mark.parametrize("case", cases_of("code", is_provider=True), ids=lambda case: case["id"])
 def test_bad_provider_has_its_outcome(kernel: Kernel, server: OpenAIServer, case: dict[str, Any]) -> None:
     assert case.keys() == {"id", "title", "provider", "expect"}
     server.play(*map(turn, case["provider"]))

@@ -151,7 +151,7 @@ def test_long_code_runs() -> None:
     assert 190_000 < len(lines) < 200_000
     start = time.perf_counter()
     _, step = run(lines, state=held)
-    assert time.perf_counter() - start < 5
+    assert time.perf_counter() - start < 10
     assert step.faults == ()
     assert held["value_2899"] == 5_798
 
@@ -197,7 +197,7 @@ def test_code_nested_too_deep_is_an_error_step(kernel: Kernel, code: str) -> Non
     (run_,) = cells.runs()
     assert done.result == "'next'"
     first = run_.steps[0]
-    assert first.seconds < 5
+    assert first.seconds < 10
     # a sum of 50,000 terms and 300 lists may be read or not; what is not read is told
     if first.faults:
         assert first.kind in ("ParsingError", "CodeRefused", "CodeExecutionError")
@@ -220,7 +220,7 @@ def test_200_megabytes_of_prints_leave_head_and_tail(kernel: Kernel) -> None:
     assert done.result == "'next'"
     first = cells.runs()[0].steps[0]
     assert first.faults == []
-    assert first.seconds < 5
+    assert first.seconds < 10
     assert len(first.told) <= 20_000
     assert "FIRST" in first.told
     assert "LAST" in first.told

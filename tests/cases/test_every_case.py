@@ -1,30 +1,7 @@
 from __future__ import annotations
 
-import ast
-from pathlib import Path
-
-from cases.conftest import case_id, read_cases
-
-FOLDER = Path(__file__).parent
-# These have files of data of their own, or are cases of ours.
-OTHERS = {
-    "test_every_case.py",
-    "test_escapes.py",
-    "test_bad_model_outputs.py",
-    "test_beyond.py",
-    "test_stopped_at_random.py",
-}
-
-
-def ids_in(pattern: str) -> list[str]:
-    """The cases that the tests of these files are named after."""
-    return [
-        case_id(node.name)
-        for file in FOLDER.glob(pattern)
-        if file.name not in OTHERS
-        for node in ast.parse(file.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
-    ]
+from cases.conftest import read_cases
+from cases.counts import count, ids_in
 
 
 def test_every_case_of_the_file_has_its_test_and_every_test_its_case():
@@ -39,3 +16,10 @@ def test_every_case_that_speaks_of_code_has_its_test_with_an_agent_that_writes_c
 def test_no_case_has_two_tests_of_one_kind():
     others = [name for name in ids_in("test_*.py") if name not in ids_in("test_in_code_*.py")]
     assert len(set(others)) == len(others)
+
+
+def test_every_file_of_cases_is_counted_and_no_case_is_without_a_test():
+    counts = list(count())
+    assert [one for one in counts if one.without or one.n_tests < one.n_cases] == []
+    assert {one.file for one in counts} == {"field_cases", "bad_model_outputs", "escapes", "limits"}
+    assert min(one.n_cases for one in counts) > 0

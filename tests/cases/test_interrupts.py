@@ -94,3 +94,56 @@ m = Slow()
     assert "Interrupted" in done.displays[0]["text/plain"]
     # nothing that it asks for runs
     assert kernel.execute("log").result == "[]"
+
+
+def test_interrupt_reaches_the_manager(case, kernel, tmp_path):
+    assert "30 s tool" in case.given
+    entered = tmp_path / "entered"
+    ready = kernel.execute(
+        SET_UP
+        + f"""
+def dig(x: int):
+    "Digs."
+    with open({str(entered)!r}, "a") as file:
+        file.write("x")
+    time.sleep(30)
+    log.append("dug")
+
+"""
+        + """
+calls, final = ScriptedModel.calls, ScriptedModel.final
+digs = ScriptedModel.rules({"": calls(("dig", {"x": 1}))})
+one = ScriptedModel([calls(("digger", {"task": "a"})), final("late")])
+two = ScriptedModel([calls(("digger", {"task": "a"}), ("digger", {"task": "b"})), final("late")])
+in_code = ScriptedModel([
+    "<code>try:\\n    digger('a')\\nexcept BaseException:\\n    pass\\nfinal_answer('late')</code>"
+])
+"""
+    )
+    assert ready.error is None
+    kernel.execute("%%agent digger --model @digs --tools dig --define --description Digs.\nYou dig.")
+    for model, mode, n_children in (("one", "tools", 1), ("two", "tools", 2), ("in_code", "code", 1)):
+        entered.write_text("")
+        n_asked = int(kernel.execute("len(digs.requests)").result)
+        running = kernel.begin(f"%%agent boss --new --mode {mode} --model @{model} --tools digger\nDig.")
+        end = time.monotonic() + 30
+        while len(entered.read_text()) < n_children and time.monotonic() < end:
+            time.sleep(0.02)
+        done, took_s = interrupt_after(kernel, running, 1)
+        assert took_s < 10
+        assert done.error.ename == "KeyboardInterrupt"
+        # both runs end as interrupted
+        assert kernel.execute("boss.result.status").result == "'interrupted'"
+        kernel.execute(
+            "made = [result for step in boss.result.actions for result in step.tool_results]\n"
+            "made = [call for result in made for call in result.calls or (result,)]"
+        )
+        statuses = kernel.execute("[call.run.status for call in made]").result
+        assert statuses == repr(["interrupted"] * n_children)
+        # neither the sub-agent's nor the manager's model is called again
+        assert kernel.execute(f"time.sleep(1)\nlen({model}.requests)").result == "1"
+        assert kernel.execute(f"len(digs.requests) - {n_asked}").result == str(n_children)
+        # KeyboardInterrupt is not turned into an observation that the manager works on
+        assert kernel.execute("[call.fault.kind for call in made]").result == repr(
+            ["Interrupted"] * n_children
+        )
