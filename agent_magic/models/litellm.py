@@ -26,27 +26,38 @@ from agent_magic.core.messages import (
     ToolSchema,
 )
 from agent_magic.core.values import Value
-from agent_magic.models.content_parts import complete, split_content
+from agent_magic.models.cache_markers import MARKERS, refuses_markers, wants_markers, with_markers
+from agent_magic.models.completion import complete
 from agent_magic.models.deltas import MessageBuilder
-from agent_magic.models.litellm_facts import Tokenizer, cost_of, find_tokenizer, is_window
+from agent_magic.models.litellm_facts import (
+    Tokenizer,
+    cost_of,
+    estimate_reasoning,
+    find_tokenizer,
+    is_window,
+)
 from agent_magic.models.litellm_reply import (
     NotStreamedError,
     check_end,
     find_refused_parameter,
     holds_anything,
+    misses_reasoning,
     refuses_stream,
-    reported_usage,
-    to_call,
     to_delta,
+    to_message,
     to_usage,
 )
-from agent_magic.models.model import Capabilities, Model
+from agent_magic.models.litellm_request import asked_id, build_request, with_messages_as_they_are
+from agent_magic.models.litellm_stream import ProviderStream
+from agent_magic.models.model import Capabilities, Model, WireRequest
+from agent_magic.models.provider_form import to_provider_messages, to_provider_tools
+from agent_magic.models.rate import check_rate
+from agent_magic.models.response_format import knows_schemas
 from agent_magic.models.retry import BrokenReplyError, Failure, diagnose
+from agent_magic.models.signed import SignedParts
 from agent_magic.models.stops import cut_at, find_stop
 from agent_magic.models.thinking import ThinkingSplitter
 
-_COMPATIBLE = frozenset({"openai", "hosted_vllm", "lm_studio"})
-"""Providers whose requests are OpenAI's own form, whatever server stands behind them."""
 _SECRET_OPTION = re.compile(r"key|token|secret|password|credential", re.IGNORECASE)
 _LOCK = threading.Lock()
 
@@ -65,8 +76,16 @@ class LiteLLMModel(Model):
         context_window: Tokens of a request and its reply together, where LiteLLM does not know
             them or the server allows fewer.
         native_tools: Whether tools are called natively; None asks LiteLLM.
+        images: Whether it sees images; None asks LiteLLM.
         stream: False for servers that cannot stream: each reply comes in one piece. Most of them
             are found out, at the price of one request.
+        reasoning_back: Whether the model's thinking goes back to it beside its calls, as
+            `reasoning_content`; None: from when the provider refuses a request without. What a
+            provider has signed always goes back.
+        structured: Whether replies can be held to a JSON Schema; None asks LiteLLM.
+        cache_markers: Whether requests say up to where the provider is to keep what it has read;
+            None where it keeps nothing otherwise.
+        requests_per_minute: How many requests all runs together may make in any minute.
         options: Go to the provider as they are (`temperature`, `max_tokens`, …); those of a
             single call go over them.
     """
@@ -80,7 +99,12 @@ class LiteLLMModel(Model):
         timeout_s: float = 60.0,
         context_window: int | None = None,
         native_tools: bool | None = None,
+        images: bool | None = None,
         stream: bool = True,
+        reasoning_back: bool | None = None,
+        structured: bool | None = None,
+        cache_markers: bool | None = None,
+        requests_per_minute: float | None = None,
         **options: Value,
     ) -> None:
         if context_window is not None and not is_window(context_window):
@@ -93,7 +117,14 @@ class LiteLLMModel(Model):
         self._address = {"api_base": api_base, "api_key": api_key}
         self._timeout_s = timeout_s
         self._native_tools = native_tools
+        self._images = images
         self._streams = stream
+        self._reasoning_back = reasoning_back
+        self._structured = structured
+        self._cache_markers = cache_markers
+        if requests_per_minute is not None:
+            check_rate(requests_per_minute)
+        self.requests_per_minute = requests_per_minute
         self._options = options
         self._refused: set[str] = set()
 
@@ -105,10 +136,11 @@ class LiteLLMModel(Model):
         """What LiteLLM knows, or the provider has answered; of an unknown model, that it calls tools."""
         known = self._info.get("supports_function_calling")
         tools = known is not False if self._native_tools is None else self._native_tools
-        formats = self._info.get("supports_response_schema") is True
+        known = self._info.get("supports_response_schema") is True or knows_schemas(self.model_id)
+        formats = known if self._structured is None else self._structured
         return Capabilities(
             tools=tools and "tools" not in self._refused,
-            images=self._info.get("supports_vision") is True,
+            images=self._info.get("supports_vision") is True if self._images is None else self._images,
             response_format=formats and "response_format" not in self._refused,
         )
 
@@ -133,20 +165,13 @@ class LiteLLMModel(Model):
         if not response.choices:
             raise BrokenReplyError("The provider's reply holds no choice.")
         choice = response.choices[0]
-        message, usage = choice.message, getattr(response, "usage", None)
-        text, thinking = split_content(message.content)
+        message = to_message(choice)
+        usage = self._to_usage(getattr(response, "usage", None), message.reasoning)
         builder = MessageBuilder()
-        builder.add(
-            ChatMessage(
-                role="assistant",
-                content=text,
-                reasoning=(getattr(message, "reasoning_content", None) or thinking) or None,
-                tool_calls=tuple(to_call(call) for call in message.tool_calls or ()),
-                usage=self._to_usage(usage),
-                finish_reason=choice.finish_reason,
-            )
-        )
-        return cut_at(builder.build(), stop)
+        builder.add(dataclasses.replace(message, usage=usage))
+        signed = SignedParts()
+        signed.add(choice.message)
+        return cut_at(signed.sign(builder.build(), self.model_id), stop)
 
     def stream(
         self,
@@ -180,17 +205,18 @@ class LiteLLMModel(Model):
         kind: RequestKind,
         options: Mapping[str, Value],
     ) -> Generator[MessageDelta | ChatMessage, None, None]:
-        builder, splitter = MessageBuilder(), ThinkingSplitter()
-        stream: Any = None
+        builder, splitter, signed = MessageBuilder(), ThinkingSplitter(), SignedParts()
+        stream: ProviderStream | None = None
         # Beside native calls a stop text ends the text alone: the calls come after it.
         is_text_only = not (tools and self.capabilities.tools)
         try:
-            stream = self._ask(messages, tools, stop, kind, options, is_stream=True)
+            stream = cast("ProviderStream", self._ask(messages, tools, stop, kind, options, is_stream=True))
             for chunk in stream:
                 delta = to_delta(chunk)
                 if delta is None:
                     continue
                 builder.add(delta)
+                signed.add(chunk.choices[0].delta)
                 yield from splitter.feed(delta.text)
                 if delta.reasoning or delta.tool_calls:
                     yield dataclasses.replace(delta, text="", finish_reason=None)
@@ -199,8 +225,10 @@ class LiteLLMModel(Model):
             else:
                 check_end(stream, builder.build())
             yield from splitter.flush()
-            whole = dataclasses.replace(builder.build(), usage=self._to_usage(reported_usage(stream)))
-            yield cut_at(whole, stop)
+            whole = builder.build()
+            usage = self._to_usage(stream.reported_usage, whole.reasoning)
+            whole = dataclasses.replace(whole, usage=usage)
+            yield cut_at(signed.sign(whole, self.model_id), stop)
         except Exception as error:  # raised again, but for a server that does not stream
             if not holds_anything(builder.build()) and refuses_stream(error):
                 raise NotStreamedError from error
@@ -208,6 +236,23 @@ class LiteLLMModel(Model):
         finally:
             if stream is not None:
                 stream.close()
+
+    def to_wire(
+        self, messages: Sequence[ChatMessage], tools: Sequence[ToolSchema] = (), kind: RequestKind = "act"
+    ) -> WireRequest:
+        """As of any model, and with the thinking that this provider wants to see again."""
+        del kind
+        able = self.capabilities
+        return WireRequest(
+            messages=to_provider_messages(
+                messages,
+                native_tools=able.tools,
+                images=able.images,
+                signed_by=self.model_id,
+                reasoning=self._reasoning_back is True,
+            ),
+            tools=to_provider_tools(tools) if able.tools else [],
+        )
 
     def count_tokens(self, text: str) -> int | None:
         """Tokens by the model's own tokenizer, where LiteLLM brings it along (OpenAI's models); else None."""
@@ -234,11 +279,22 @@ class LiteLLMModel(Model):
 
     @cached_property
     def _info(self) -> Mapping[str, Value]:
-        with contextlib.suppress(
-            Exception
-        ):  # LiteLLM raises a bare Exception for a model that it does not know
-            return cast("Mapping[str, Value]", _load().get_model_info(self.model_id))
+        # The address is for Ollama, whose server is asked; of an unknown model LiteLLM raises a bare Exception.
+        with contextlib.suppress(Exception):
+            info = _load().get_model_info(asked_id(self.model_id), **self._given_address)
+            return cast("Mapping[str, Value]", info)
         return {}
+
+    @property
+    def _sets_markers(self) -> bool:
+        wanted = self._cache_markers
+        if wanted is None:
+            wanted = wants_markers(self.model_id, self._info)
+        return wanted and MARKERS not in self._refused
+
+    @property
+    def _given_address(self) -> Mapping[str, Value]:
+        return {name: value for name, value in self._address.items() if value}
 
     @cached_property
     def _tokenizer(self) -> Tokenizer | None:
@@ -254,14 +310,30 @@ class LiteLLMModel(Model):
         *,
         is_stream: bool,
     ) -> Any:
-        """Make the request; once more for each parameter that the provider says it does not take."""
+        """Make the request; once more for each parameter that the provider does not take, or misses."""
         litellm = _load()
         left_out: set[str] = set()  # by this request; others may run at the same time
         while True:
-            request = self._build_request(messages, tools, stop, kind, options, is_stream=is_stream)
+            request = build_request(
+                self.model_id,
+                self.to_wire(messages, tools, kind),
+                stop,
+                is_stream=is_stream,
+                refused=self._refused,
+                own={"timeout": self._timeout_s, **self._given_address, **self._options},
+                options=options,
+            )
+            if self._sets_markers:
+                request = with_markers(request, self.model_id, kind)
             try:
-                return complete(litellm, request)
-            except Exception as error:  # raised again, but for a parameter that the provider refuses
+                return complete(litellm, with_messages_as_they_are(request, mode=self._info.get("mode")))
+            except Exception as error:  # raised again, but for what can be put right
+                if self._reasoning_back is not False and misses_reasoning(error, request, messages):
+                    self._reasoning_back = True
+                    continue
+                if refuses_markers(error, request) and self._sets_markers:
+                    self._refused.add(MARKERS)
+                    continue
                 refused = find_refused_parameter(error, request)
                 # "No tools in a stream" is mended without the stream; the tools stay.
                 is_stream_at_fault = is_stream and refused != "stream_options" and refuses_stream(error)
@@ -270,57 +342,11 @@ class LiteLLMModel(Model):
                 left_out.add(refused)
                 self._refused.add(refused)
 
-    def _build_request(
-        self,
-        messages: Sequence[ChatMessage],
-        tools: Sequence[ToolSchema],
-        stop: Sequence[str],
-        kind: RequestKind,
-        options: Mapping[str, Value],
-        *,
-        is_stream: bool,
-    ) -> dict[str, Value]:
-        wire = self.to_wire(messages, tools, kind)
-        request: dict[str, Value] = {
-            "model": self.model_id,
-            "messages": wire.messages,
-            "timeout": self._timeout_s,
-            "num_retries": 0,
-            "max_retries": 0,
-            **{name: value for name, value in self._address.items() if value},
-        }
-        if is_stream and "stream_options" not in self._refused:
-            request["stream_options"] = {"include_usage": True}
-        if wire.tools:
-            request.update(tools=wire.tools, tool_choice="auto")
-        if stop and "stop" not in self._refused:
-            request["stop"] = list(stop)
-        request.update(self._options)
-        # One of the person's own is not left out: they are told that it is refused.
-        is_format_refused = "response_format" in self._refused
-        request.update(
-            (name, value)
-            for name, value in options.items()
-            if not (name == "response_format" and is_format_refused)
-        )
-        request["stream"] = is_stream
-        return self._with_null_contents(request)
-
-    def _with_null_contents(self, request: dict[str, Value]) -> dict[str, Value]:
-        """The request with its messages also where LiteLLM leaves them alone.
-
-        LiteLLM takes out the null content of a message that has tool calls only, and some
-        OpenAI-compatible servers refuse a message without the key.
-        """
-        speaks_chat = self._info.get("mode") in (None, "chat") and "reasoning_effort" not in request
-        if not (speaks_chat and self.model_id.partition("/")[0] in _COMPATIBLE):
-            return request
-        if all(message["content"] is not None for message in request["messages"]):
-            return request
-        return {**request, "extra_body": {"messages": request["messages"], **request.get("extra_body", {})}}
-
-    def _to_usage(self, usage: Any) -> TokenUsage | None:
-        return to_usage(usage, cost_of(_load(), self.model_id, usage_object=usage)) if usage else None
+    def _to_usage(self, usage: Any, reasoning: str | None) -> TokenUsage | None:
+        if not usage:
+            return None
+        made_up = estimate_reasoning(_load(), self.model_id, reasoning, usage.completion_tokens)
+        return to_usage(usage, cost_of(_load(), self.model_id, usage_object=usage), made_up=made_up)
 
 
 def _load() -> Any:

@@ -16,6 +16,9 @@ from agent_magic.core.values import Value
 
 # The tokenizer's pattern runs out of stack on long texts of nothing but blanks.
 _PIECE_CHARS = 100_000
+_AT_HOME = frozenset({"ollama", "ollama_chat"})
+_UNREPORTED = frozenset({"anthropic", "bedrock", "vertex_ai"})
+"""Providers that count reasoning among the output, mostly without saying how much of it."""
 _SAME_RANKS = {"o200k_harmony": "o200k_base"}
 
 
@@ -63,8 +66,19 @@ def _is_on_disk(encoding_name: str) -> bool:
 def cost_of(litellm: Any, model_id: str, **tokens: Value) -> float | None:
     """USD for the tokens, given as `litellm.cost_per_token` takes them; None without a price."""
     with contextlib.suppress(Exception):  # of an unknown model LiteLLM raises a bare Exception
-        return sum(litellm.cost_per_token(model=model_id, **tokens))
+        cost: float = sum(litellm.cost_per_token(model=model_id, **tokens))
+        # Where it knows a model but not its price it says 0; what runs at home does cost nothing.
+        return cost if cost or model_id.partition("/")[0] in _AT_HOME else None
     return None
+
+
+def estimate_reasoning(litellm: Any, model_id: str, reasoning: str | None, output_tokens: int) -> int | None:
+    """The reasoning tokens that LiteLLM makes up for a reply of this provider; None where it makes up none."""
+    if model_id.partition("/")[0] not in _UNREPORTED:
+        return None
+    if not reasoning:
+        return 0
+    return min(litellm.token_counter(text=reasoning, count_response_tokens=True), output_tokens)
 
 
 def is_window(value: Value) -> bool:

@@ -28,7 +28,9 @@ from agent_magic.models.local_engine import (
 )
 from agent_magic.models.local_reply import CallReader, TextReader
 from agent_magic.models.local_request import Attempt, Request, build_request
+from agent_magic.models.local_schema import Schema
 from agent_magic.models.model import Capabilities, Model, WireRequest
+from agent_magic.models.response_format import read_schema
 from agent_magic.models.retry import Failure
 from agent_magic.models.tokens import estimate_tokens
 
@@ -46,7 +48,7 @@ class LocalModel(Model):
     """
 
     model_id = MODEL_ID
-    capabilities = Capabilities(tools=True, images=False, code=False)
+    capabilities = Capabilities(tools=True, images=False, response_format=True, code=False)
     makes_own_prompt = True
 
     def __init__(self, *, n_ctx: int = WINDOW, **options: Value) -> None:
@@ -112,15 +114,18 @@ class LocalModel(Model):
     ) -> Iterator[MessageDelta | ChatMessage]:
         """Yield the reply in pieces: with tools exactly one call, without them, and as a plan, a text.
 
-        What had to be left out of the request, to keep to the window, is told as reasoning first.
+        What had to be left out of the request, to keep to the window, is told as reasoning first. A text
+        is JSON by the schema of the option `response_format`, if that is given; a call has its own.
 
         Raises:
+            OptionError: A `response_format` that holds no schema.
             GenerationError: The run under way does not fit into the window, or the engine failed.
         """
         request = build_request(messages, tools, stop, kind)
         options = {**self._defaults(kind), **options}
+        schema = read_schema(options.pop("response_format", None))
         try:
-            yield from self._reply(request, options)
+            yield from self._reply(request, options, schema if request.schema is None else None)
         except PromptTooLongError as error:
             raise GenerationError(
                 f"{MODEL_ID}: the task and what was done about it make {error.n_tokens:,} tokens; with its reply the "
@@ -179,12 +184,15 @@ class LocalModel(Model):
                 break
         return attempt, prompt, n_tokens
 
-    def _reply(self, request: Request, options: dict[str, Value]) -> Iterator[MessageDelta | ChatMessage]:
+    def _reply(
+        self, request: Request, options: dict[str, Value], schema: Schema | None
+    ) -> Iterator[MessageDelta | ChatMessage]:
         room = self._room(options)
         attempt, prompt, n_tokens = self._fit(request, room, is_patient=True)
         if n_tokens > room:
             raise PromptTooLongError(n_tokens)
-        pieces = self._engine.complete({**options, "prompt": prompt, **request.body})
+        body = {"json_schema": schema} if schema else request.body
+        pieces = self._engine.complete({**options, "prompt": prompt, **body})
         try:
             if left_out := attempt.note(self._n_ctx):
                 yield MessageDelta(reasoning=left_out)

@@ -5,6 +5,7 @@ It must not know a provider, a tool's function or an agent.
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,11 @@ from dataclasses import dataclass
 from agent_magic.core.messages import ChatMessage, MessageDelta, RequestKind, ToolSchema
 from agent_magic.core.values import Value
 from agent_magic.models.provider_form import ProviderMessage, to_provider_messages, to_provider_tools
+from agent_magic.models.rate import RateLimit
 from agent_magic.models.retry import Failure, diagnose
+from agent_magic.models.wire_json import to_wire_json
+
+_LOCK = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +56,12 @@ class Model(ABC):
     of it: one that is too long is refused, and shortened then."""
     context_window: int | None = None
     """In tokens, request and reply together; None if unknown."""
+    requests_per_minute: float | None = None
+    """How many requests all runs together may make of this object in any minute; None for no limit.
+
+    The runs wait for their turns, and say so; who calls `generate` is not made to wait.
+    """
+    _rate: RateLimit | None = None
 
     @abstractmethod
     def generate(
@@ -105,6 +116,31 @@ class Model(ABC):
             messages=to_provider_messages(messages, native_tools=able.tools, images=able.images),
             tools=to_provider_tools(tools) if able.tools else [],
         )
+
+    def to_json(self, messages: Sequence[ChatMessage]) -> bytes:
+        """The messages of `to_wire` as a JSON list in UTF-8, for models that post it themselves.
+
+        Each message is encoded once, so that a call costs what is new in it.
+        """
+        able = self.capabilities
+        return to_wire_json(messages, native_tools=able.tools, images=able.images)
+
+    @property
+    def rate_limit(self) -> RateLimit | None:
+        """The line that runs stand in, by `requests_per_minute` as it is now.
+
+        Raises:
+            OptionError: That is no number above 0.
+        """
+        per_minute = self.requests_per_minute
+        if per_minute is None:
+            return None
+        with _LOCK:
+            if self._rate is None:
+                self._rate = RateLimit(per_minute)
+            elif self._rate.per_minute != per_minute:
+                self._rate.change(per_minute)
+            return self._rate
 
     @property
     def shown_options(self) -> Mapping[str, Value]:

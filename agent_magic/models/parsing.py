@@ -13,7 +13,7 @@ from typing import cast
 
 from agent_magic.core.errors import ParsingError
 from agent_magic.core.messages import ToolCall
-from agent_magic.core.values import Value
+from agent_magic.core.values import Value, safe_repr
 from agent_magic.models.json_text import (
     checked,
     excerpt,
@@ -131,7 +131,7 @@ def read_arguments(raw: object) -> dict[str, Value]:
     if isinstance(value, Mapping):
         return {str(key): item for key, item in checked(dict(cast("Mapping[Value, Value]", value))).items()}
     raise ParsingError(
-        f"The arguments are {_kind(value)}, {excerpt(str(value))}, and not an object.\n"
+        f"The arguments are {_kind(value)}, {excerpt(value if isinstance(value, str) else safe_repr(value))}, and not an object.\n"
         'Give each by its name: {"argument": "value"}'
     )
 
@@ -264,7 +264,7 @@ def _to_call(fields: dict[str, Value], *, is_bare: bool) -> ToolCall | None:
     if len(argument_keys) > 1:
         first, second = argument_keys[:2]
         raise ParsingError(
-            f"The call of {name!r} has both {first!r} and {second!r}.\nGive all arguments in one object."
+            f"The call of {excerpt(name)} has both {first!r} and {second!r}.\nGive all arguments in one object."
         )
     arguments = read_arguments(fields[argument_keys[0]]) if argument_keys else {}
     return ToolCall(id="", name=name, arguments=arguments)
@@ -286,7 +286,7 @@ def _refuse(text: str, begin: int) -> None:
     if body[0] in "{[":
         value = read_json(body)
         keys = (
-            ", ".join(repr(key) for key in list(cast("dict[str, Value]", value))[:5])
+            ", ".join(excerpt(str(key)) for key in list(cast("dict[str, Value]", value))[:5])
             if isinstance(value, dict)
             else ""
         )

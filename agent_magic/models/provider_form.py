@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import re
 import threading
 import weakref
 from collections import OrderedDict
@@ -20,16 +21,24 @@ from agent_magic.core.messages import ChatMessage, ImagePart, ToolCall, ToolSche
 from agent_magic.core.text import replace_surrogates
 from agent_magic.core.values import Value, safe_repr
 from agent_magic.models.parsing import read_arguments
+from agent_magic.models.signed import put_back
 
 ProviderMessage: TypeAlias = dict[str, Any]
 """A message in OpenAI's chat form, as JSON will hold it."""
 
 _MAX_KEPT = 4_096
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+_MAX_NAME = 64
 _PNG_MODES = frozenset({"1", "L", "LA", "P", "RGB", "RGBA", "I", "I;16"})
 
 
 def to_provider_messages(
-    messages: Sequence[ChatMessage], *, native_tools: bool, images: bool
+    messages: Sequence[ChatMessage],
+    *,
+    native_tools: bool,
+    images: bool,
+    signed_by: str | None = None,
+    reasoning: bool = False,
 ) -> list[ProviderMessage]:
     """The messages in OpenAI's chat form.
 
@@ -38,6 +47,8 @@ def to_provider_messages(
             text, one a line, results become user messages, and neighbours of one role are joined.
         images: Send images as data URLs; else a note of their size stands for each image of a
             user's message, and those of results are left to the text of the result.
+        signed_by: The model whose signed thinking goes back beside its native calls.
+        reasoning: Unsigned thinking goes back beside native calls as well, as `reasoning_content`.
 
     Beside native calls the images of results follow in one user message after all results of
     the turn, for a result is text alone and nothing may stand between a call and its results.
@@ -45,6 +56,13 @@ def to_provider_messages(
     prepared = [_copy(_CACHE.get(message, native_tools=native_tools, images=images)) for message in messages]
     if not native_tools:
         return _join_neighbours(prepared)
+    for message, wire in zip(messages, prepared, strict=True):
+        if not message.tool_calls:
+            continue
+        if message.signed is not None and message.signed.get("by") == signed_by:
+            put_back(message.signed, wire)
+        if reasoning and message.reasoning:
+            wire["reasoning_content"] = replace_surrogates(message.reasoning)
     return _with_result_images(messages, prepared) if images else prepared
 
 
@@ -149,7 +167,9 @@ def _to_provider(message: ChatMessage, *, native_tools: bool, images: bool) -> P
 
 
 def _to_provider_call(call: ToolCall) -> ProviderMessage:
-    function = {"name": call.name, "arguments": to_arguments_json(call.arguments)}
+    # A made-up name goes back too, and providers refuse a request with one that no tool could have.
+    name = _NOT_IN_NAMES.sub("_", call.name)[:_MAX_NAME] or "_"
+    function = {"name": name, "arguments": to_arguments_json(call.arguments)}
     return {"id": call.id, "type": "function", "function": function}
 
 

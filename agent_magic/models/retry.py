@@ -5,18 +5,17 @@ It must not sleep or ask again itself: the run does, so that an interrupt ends t
 
 from __future__ import annotations
 
-import email.utils
 import http.client
 import re
-import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from tenacity import RetryCallState, Retrying, stop_after_attempt, wait_exponential, wait_random
 
 from agent_magic.core.errors import AgentError
 from agent_magic.core.redact import redact
+from agent_magic.models.asked_wait import find_wait
 
 MAX_MESSAGE_CHARS = 600
 _MAX_WORDS_CHARS = 300
@@ -40,6 +39,14 @@ _TOO_LONG = re.compile(
 )
 # Some servers report it as a fault of their own, or amid a stream; a rate limit may speak of tokens too.
 _NEVER_TOO_LONG = frozenset({401, 403, 404, 408, 429})
+_KEY_NAMES = {
+    "bedrock": "AWS_BEARER_TOKEN_BEDROCK",
+    "huggingface": "HF_TOKEN",
+    "ollama_chat": "OLLAMA_API_KEY",
+    "together_ai": "TOGETHERAI_API_KEY",
+    "vertex_ai": "GOOGLE_APPLICATION_CREDENTIALS",
+}
+"""Where it is not `<provider>_API_KEY`."""
 _NO_PROVIDER = "LLM Provider NOT provided"
 _NO_KEY = re.compile(
     r"missing credentials|api[_ ]key[^.]{0,60}must be set|missing[^.]{0,20}api[_ ]?key", re.IGNORECASE
@@ -51,7 +58,8 @@ _NO_LINE = re.compile(
 # LiteLLM's words for a reply that is no chat completion; the status beside them is its own.
 _UNREADABLE = re.compile(
     r"empty or invalid response from llm endpoint|unable to get json response|invalid response object"
-    r"|provider returned (?:a response with no )?'choices'",
+    r"|provider returned (?:a response with no )?'choices'|error converting to valid response"
+    r"|got unexpected response from",
     re.IGNORECASE,
 )
 _READING_ERRORS = (ValueError, TypeError, AttributeError, LookupError)
@@ -85,7 +93,7 @@ class RetryPolicy:
         max_wait_s: Longest wait, whatever the provider asks for.
     """
 
-    def __init__(self, max_retries: int = 3, max_wait_s: float = 30.0) -> None:
+    def __init__(self, max_retries: int = 3, max_wait_s: float = 60.0) -> None:
         self._max_wait_s = max_wait_s
         self._stop = stop_after_attempt(max_retries + 1)
         self._wait = wait_exponential(multiplier=0.5, max=min(8.0, max_wait_s)) + wait_random(0, 0.5)
@@ -137,7 +145,7 @@ def diagnose(error: Exception, model_id: str, *, secrets: Iterable[str] = ()) ->
     return Failure(
         is_passing=is_passing,
         message=_shorten(message, MAX_MESSAGE_CHARS),
-        retry_after_s=_retry_after(error) if is_passing else None,
+        retry_after_s=find_wait(error) if is_passing else None,
         is_overflow=is_overflow,
     )
 
@@ -145,7 +153,7 @@ def diagnose(error: Exception, model_id: str, *, secrets: Iterable[str] = ()) ->
 def _key_name(model_id: str) -> str:
     """The environment variable in which a provider's key is looked for."""
     provider = model_id.partition("/")[0]
-    return f"{re.sub(r'[^A-Za-z0-9]+', '_', provider).upper()}_API_KEY"
+    return _KEY_NAMES.get(provider) or f"{re.sub(r'[^A-Za-z0-9]+', '_', provider).upper()}_API_KEY"
 
 
 def _explain(
@@ -165,7 +173,7 @@ def _explain(
     # Where nobody answered, the status is the library's own.
     if status is not None and not (is_passing and _NO_LINE.search(words)):
         return _explain_status(status, model_id, is_passing=is_passing)
-    if any(type(link).__name__ == "APIError" for link in _chain(error)):
+    if _is_broken_off(error):
         return f"{model_id}: its server broke the reply off with an error."
     if is_passing:
         return (
@@ -199,7 +207,12 @@ def _is_passing(error: Exception, status: int | None) -> bool:
         return status in _PASSING_STATUSES or 500 <= status <= 599
     if isinstance(error, BrokenReplyError | TimeoutError | ConnectionError | http.client.HTTPException):
         return True
-    return bool(_names(error) & _PASSING_CLASSES)
+    return bool(_names(error) & _PASSING_CLASSES) or _is_broken_off(error)
+
+
+def _is_broken_off(error: Exception) -> bool:
+    """Whether the server told an error, without a status, amid a reply."""
+    return any(type(link).__name__ == "APIError" for link in _chain(error))
 
 
 def _is_too_long(error: Exception, words: str) -> bool:
@@ -277,25 +290,3 @@ def _clean(text: str, secrets: Iterable[str]) -> str:
 
 def _shorten(text: str, max_chars: int) -> str:
     return text if len(text) <= max_chars else text[: max_chars - 1].rstrip() + "…"
-
-
-def _retry_after(error: Exception) -> float | None:
-    for source in (getattr(error, "response", None), error):
-        headers: Any = getattr(source, "headers", None) or getattr(source, "litellm_response_headers", None)
-        if not headers:
-            continue
-        by_name = {
-            str(name).lower(): str(value) for name, value in cast("Mapping[object, object]", headers).items()
-        }
-        value = by_name.get("retry-after")
-        if value is None:
-            continue
-        try:
-            return max(0.0, float(value))
-        except ValueError:
-            pass
-        try:
-            return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-        except ValueError:
-            continue
-    return None

@@ -19,6 +19,9 @@ from agent_magic.core.values import Value
 from agent_magic.models.litellm import LiteLLMModel
 from agent_magic.models.local import LocalModel
 from agent_magic.models.model import Model
+from agent_magic.models.rate import check_rate
+from agent_magic.models.transformers import TransformersModel
+from agent_magic.models.transformers_files import has_packages
 
 VARIABLE = "AGENT_MAGIC_MODEL"
 
@@ -31,10 +34,30 @@ DEFAULT_IDS = {
     "MISTRAL_API_KEY": "mistral/mistral-medium-latest",
     "GROQ_API_KEY": "groq/openai/gpt-oss-120b",
 }
+FURTHER_KEYS = {
+    "AZURE_API_KEY": "azure",
+    "AWS_ACCESS_KEY_ID": "bedrock",
+    "AWS_BEARER_TOKEN_BEDROCK": "bedrock",
+    "AWS_PROFILE": "bedrock",
+    "CEREBRAS_API_KEY": "cerebras",
+    "COHERE_API_KEY": "cohere_chat",
+    "DASHSCOPE_API_KEY": "dashscope",
+    "DEEPSEEK_API_KEY": "deepseek",
+    "FIREWORKS_AI_API_KEY": "fireworks_ai",
+    "GOOGLE_APPLICATION_CREDENTIALS": "vertex_ai",
+    "HF_TOKEN": "huggingface",
+    "MOONSHOT_API_KEY": "moonshot",
+    "NVIDIA_NIM_API_KEY": "nvidia_nim",
+    "OPENROUTER_API_KEY": "openrouter",
+    "TOGETHERAI_API_KEY": "together_ai",
+    "XAI_API_KEY": "xai",
+}
+"""Keys that no model is chosen for, but that one named by `--model` can use."""
 LOOPBACK_PORTS = (11434, 1234, 8080, 8000)
 """Where Ollama, LM Studio, llama.cpp and vLLM serve by default."""
 _LOOPBACK_WAIT_S = 0.2
 _MAX_LISTING_BYTES = 1_000_000
+_MAX_SERVED_SHOWN = 8
 _LOCAL_IDS = ("local", LocalModel.model_id)
 
 
@@ -61,10 +84,24 @@ class ModelRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Server:
-    """A server on loopback and the first model that it serves."""
+    """A server on loopback and what it serves."""
 
     api_base: str
-    model_name: str
+    names: tuple[str, ...]
+    """At least one."""
+
+    @property
+    def model_id(self) -> str:
+        """Of its first model."""
+        return f"openai/{self.names[0]}"
+
+    @property
+    def others(self) -> str:
+        """The rest of what it serves, for a table."""
+        others = self.names[1 : 1 + _MAX_SERVED_SHOWN]
+        n_more = len(self.names) - 1 - len(others)
+        more = f" and {n_more} more" if n_more else ""
+        return f"; it serves {', '.join(others)}{more} too" if others else ""
 
 
 def choose_model(
@@ -84,7 +121,7 @@ def choose_model(
         explicit: A model id, or a model, which is taken as it is.
         configured: A model id from the configuration.
         environ: Environment variables; None for the process's own.
-        model_args: Options of the model that is made.
+        model_args: Options of the model that is made; `requests_per_minute` is one of every kind.
         ports: Where servers on loopback are looked for.
 
     Raises:
@@ -96,6 +133,21 @@ def choose_model(
         return Choice(
             model=explicit, reason=f"{getattr(explicit, 'model_id', type(explicit).__name__)}, as given"
         )
+    per_minute = arguments.pop("requests_per_minute", None)
+    if per_minute is not None:
+        check_rate(per_minute)
+    choice = _look_for(explicit, configured, environ, arguments, ports)
+    choice.model.requests_per_minute = per_minute
+    return choice
+
+
+def _look_for(
+    explicit: str | None,
+    configured: str | None,
+    environ: Mapping[str, str],
+    arguments: dict[str, Value],
+    ports: Sequence[int],
+) -> Choice:
     named = (
         (explicit, "as given"),
         (configured, "because %config AgentMagics.model names it"),
@@ -111,9 +163,9 @@ def choose_model(
             return Choice(
                 model=LiteLLMModel(model_id, **arguments), reason=f"{model_id} because {key} is set"
             )
-    server = _find_server(ports)
+    server = next(iter(_find_servers(ports)), None)
     if server is not None:
-        model_id = f"openai/{server.model_name}"
+        model_id = server.model_id
         # The key is a word: one from the environment is for its own provider, not for this server.
         address: dict[str, Value] = {"api_base": server.api_base, "api_key": "not-needed", **arguments}
         return Choice(
@@ -131,28 +183,53 @@ def choose_model(
 def model_table(
     environ: Mapping[str, str] | None = None, *, ports: Sequence[int] = LOOPBACK_PORTS
 ) -> list[ModelRow]:
-    """The ways to a model, in the order in which they are looked at, with what is there now."""
+    """The ways to a model, in the order in which they are looked at, with what is there now.
+
+    Of several servers on loopback each has its row; the first is the one that is chosen.
+    """
     environ = os.environ if environ is None else environ
     named = environ.get(VARIABLE)
-    server = _find_server(ports)
+    servers = _find_servers(ports)
     listed = ", ".join(map(str, ports))
+    no_server = ModelRow(
+        model_id="-", why=f"a server on 127.0.0.1, port {listed}, answers", is_available=False
+    )
     return [
         ModelRow(model_id=named or "-", why=f"{VARIABLE} names it", is_available=bool(named)),
         *(
             ModelRow(model_id=model_id, why=f"{key} is set", is_available=bool(environ.get(key)))
             for key, model_id in DEFAULT_IDS.items()
         ),
-        ModelRow(
-            model_id=f"openai/{server.model_name}" if server else "-",
-            why=f"a server at {server.api_base} answers"
-            if server
-            else f"a server on 127.0.0.1, port {listed}, answers",
-            is_available=server is not None,
+        *(
+            ModelRow(
+                model_id=server.model_id,
+                why=f"a server at {server.api_base} answers{server.others}",
+                is_available=True,
+            )
+            for server in servers
         ),
+        *([] if servers else [no_server]),
         ModelRow(
             model_id="local",
             why="the embedded model is installed (python -m agent_magic download)",
             is_available=LocalModel.is_installed(),
+        ),
+    ]
+
+
+def named_ways(environ: Mapping[str, str] | None = None) -> list[ModelRow]:
+    """Ways that are taken only when `--model` names them: further keys that are set, and Transformers."""
+    environ = os.environ if environ is None else environ
+    return [
+        *(
+            ModelRow(model_id=f"{provider}/NAME", why=f"{key} is set", is_available=True)
+            for key, provider in FURTHER_KEYS.items()
+            if environ.get(key)
+        ),
+        ModelRow(
+            model_id="transformers/PATH",
+            why="a model in this process (pip install 'agent-magic[transformers]')",
+            is_available=has_packages(),
         ),
     ]
 
@@ -167,6 +244,8 @@ def _build(model_id: str, arguments: dict[str, Value], environ: Mapping[str, str
             f"{model_id!r} is not an embedded model{source}. There is one: local, in full {LocalModel.model_id}.\n"
             f"Write local, or for a server of your own openai/{name or 'name'} with the model option `api_base`."
         )
+    if provider == "transformers" and name.strip():
+        return TransformersModel(name, **arguments)
     if not (provider and slash and name) or model_id != model_id.strip() or " " in model_id:
         allowed = [key.removesuffix("_API_KEY").lower() for key in DEFAULT_IDS if environ.get(key)]
         keys = f"your keys allow: {', '.join(allowed)}" if allowed else "no provider's key is set"
@@ -177,8 +256,8 @@ def _build(model_id: str, arguments: dict[str, Value], environ: Mapping[str, str
     return LiteLLMModel(model_id, **arguments)
 
 
-def _find_server(ports: Sequence[int]) -> _Server | None:
-    """The first server, by the order of ports, that answers in time; all are asked at once."""
+def _find_servers(ports: Sequence[int]) -> list[_Server]:
+    """The servers that answer in time, by the order of ports; all are asked at once."""
     found: dict[int, _Server] = {}
 
     def look(port: int) -> None:
@@ -191,11 +270,11 @@ def _find_server(ports: Sequence[int]) -> _Server | None:
         for thread in threads:
             thread.start()
     except RuntimeError:  # no thread can start here (Pyodide): then there is no server either
-        return None
+        return []
     deadline = time.monotonic() + _LOOPBACK_WAIT_S
     for thread in threads:
         thread.join(max(0.0, deadline - time.monotonic()))
-    return next((found[port] for port in ports if port in found), None)
+    return [found[port] for port in ports if port in found]
 
 
 def _look(port: int) -> _Server | None:
@@ -207,14 +286,13 @@ def _look(port: int) -> _Server | None:
             return None
         listing: Any = json.loads(response.read(_MAX_LISTING_BYTES))
         models = cast("list[Any]", listing["data"] if isinstance(listing, dict) else [])
-        names = [
-            model["id"] for model in models if isinstance(model, dict) and isinstance(model.get("id"), str)
-        ]
+        ids = [model.get("id") for model in models if isinstance(model, dict)]
+        names = [name for name in ids if isinstance(name, str) and name.isprintable()]
     except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError, RecursionError):
         return None
     finally:
         connection.close()
-    return _Server(api_base=f"http://127.0.0.1:{port}/v1", model_name=names[0]) if names else None
+    return _Server(api_base=f"http://127.0.0.1:{port}/v1", names=tuple(names)) if names else None
 
 
 def _no_model(ports: Sequence[int]) -> str:

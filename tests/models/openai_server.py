@@ -7,7 +7,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -34,6 +34,8 @@ class Received:
     path: str
     headers: dict[str, str]
     body: dict[str, Any]
+    at: float
+    """By the monotonic clock."""
 
 
 def reply(
@@ -76,9 +78,14 @@ def fault(status: int, message: str = "no", *, headers: dict[str, str] | None = 
 
 
 class OpenAIServer(ThreadingHTTPServer):
-    """Plays `turns` in order, the last again and again, and keeps what it `received`."""
+    """Plays `turns` in order, the last again and again, and keeps what it `received`.
+
+    With `answer`, that is asked for the turn of each request instead.
+    """
 
     daemon_threads = True
+    request_queue_size = 256
+    answer: Callable[[Received], Turn] | None = None
 
     def __init__(self, models: Sequence[str] = ("tiny",), port: int = 0) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
@@ -87,6 +94,8 @@ class OpenAIServer(ThreadingHTTPServer):
         self.models = models
         self.broken_pipe = threading.Event()
         """Set when a client hung up in the middle of a stream."""
+        self.closing = threading.Event()
+        """Set at the end, so that no pause outlasts the server."""
         self.lock = threading.Lock()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -113,6 +122,7 @@ def serve(models: Sequence[str] = ("tiny",)) -> Iterator[OpenAIServer]:
     try:
         yield server
     finally:
+        server.closing.set()
         server.shutdown()
         server.server_close()
         thread.join()
@@ -136,11 +146,16 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         with self.server.lock:
-            self.server.received.append(Received(self.path, dict(self.headers), body))
-            turn = self.server.turns[min(len(self.server.received), len(self.server.turns)) - 1]
+            received = Received(self.path, dict(self.headers), body, time.monotonic())
+            self.server.received.append(received)
+            answer, n = self.server.answer, len(self.server.received)
+            turn = self.server.turns[min(n, len(self.server.turns)) - 1] if answer is None else None
+        if turn is None:
+            assert answer is not None
+            turn = answer(received)
         try:
             if turn.chunks is None:
-                time.sleep(turn.pause_s)
+                self.server.closing.wait(turn.pause_s)
                 self._send(turn)
             else:
                 self._stream(turn)
@@ -165,7 +180,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         for chunk in turn.chunks or ():
-            time.sleep(turn.pause_s)
+            self.server.closing.wait(turn.pause_s)
             self._event(chunk if isinstance(chunk, str) else json.dumps(chunk))
         if turn.end == "reset":
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

@@ -145,7 +145,7 @@ def test_many_fragments_take_linear_time() -> None:
         piece(0, "a", "f", '"}'),
     ]
     assert len(str(fold(*pieces)[0][2])) == 500_009
-    assert time.process_time() - begin < 3
+    assert time.process_time() - begin < 10
 
 
 def test_builder_tells_which_call_each_fragment_belongs_to() -> None:

@@ -480,7 +480,7 @@ def test_a_stream_of_text_alone_is_ended_at_the_stop(server: OpenAIServer, tools
     model = model_at(server, Turn(chunks=chunks, pause_s=0.005), native_tools=False)
     begin = time.monotonic()
     assert streamed(model, tools=tools, stop=("Observation:",)).content == "Yes. "
-    assert time.monotonic() - begin < 1
+    assert time.monotonic() - begin < 1.9  # all of it takes 2
 
 
 @pytest.mark.parametrize("is_stream", [True, False])
@@ -671,9 +671,7 @@ def test_passing_and_final_failures_are_told_apart(
         ),
         (
             Turn(body="<html><body>gateway</body></html>"),
-            snapshot(
-                "openai/tiny gave no whole reply. It says: The stream ended before the reply was whole."
-            ),
+            snapshot("openai/tiny gave no whole reply. It says: The provider's reply holds no choice."),
         ),
     ],
 )
@@ -814,7 +812,7 @@ def test_a_rate_limit_in_tokens_is_no_overflow(server: OpenAIServer) -> None:
 def test_silence_is_a_passing_failure_after_the_timeout(server: OpenAIServer) -> None:
     begin = time.monotonic()
     failure = failure_of(model_at(server, Turn(body={}, pause_s=3), timeout_s=0.5))
-    assert time.monotonic() - begin < 2
+    assert time.monotonic() - begin < 2.9
     assert failure == snapshot(
         Failure(
             is_passing=True,
@@ -1014,3 +1012,53 @@ def test_a_window_that_is_no_number_of_tokens_is_refused(window: Any) -> None:
 def test_a_price_is_known_of_a_known_model() -> None:
     assert LiteLLMModel("openai/gpt-4.1").price_usd(1_000_000, 1_000) == pytest.approx(2.008)
     assert LiteLLMModel("openai/tiny").price_usd(1_000_000, 1_000) is None
+
+
+# -- what goes back ----------------------------------------------------------------------------
+
+THOUGHT = [
+    *ASK,
+    ChatMessage(
+        role="assistant", reasoning="hm", tool_calls=(ToolCall(id="c1", name="add", arguments={"a": 1}),)
+    ),
+    ChatMessage(role="tool", content="3", tool_call_id="c1"),
+]
+NO_REASONING = fault(400, "Missing `reasoning_content` field in the assistant message at message index 2")
+
+
+def reasoning_sent(server: OpenAIServer) -> list[str | None]:
+    return [received.body["messages"][2].get("reasoning_content") for received in server.received]
+
+
+def test_thinking_goes_back_once_the_provider_wants_it_and_to_several_threads_at_once(
+    server: OpenAIServer,
+) -> None:
+    refusal = Turn(status=400, body=NO_REASONING.body, pause_s=0.2)
+    model = model_at(server, refusal, refusal, reply("Yes"), stream=False)
+    got: list[str | None] = []
+    threads = [threading.Thread(target=lambda: got.append(model.generate(THOUGHT).content)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert got == ["Yes", "Yes"]
+    assert reasoning_sent(server) == [None, None, "hm", "hm"]
+    assert model.to_wire(THOUGHT).messages[2]["reasoning_content"] == "hm"
+
+
+def test_thinking_that_is_refused_all_the_same_is_told(server: OpenAIServer) -> None:
+    model = model_at(server, NO_REASONING, stream=False)
+    with pytest.raises(Exception, match="Missing `reasoning_content`"):
+        model.generate(THOUGHT)
+    assert reasoning_sent(server) == [None, "hm"]
+
+
+def test_what_a_person_says_of_images_goes_before_what_litellm_knows() -> None:
+    assert LiteLLMModel("openai/tiny", images=True).capabilities.images
+    assert not LiteLLMModel("openai/gpt-4.1", images=False).capabilities.images
+
+
+def test_a_price_of_nothing_is_known_at_home_alone() -> None:
+    # LiteLLM knows this model, but not what it costs
+    assert LiteLLMModel("huggingface/o/m").price_usd(1_000, 10) is None
+    assert LiteLLMModel("openrouter/anthropic/claude-sonnet-4.5").price_usd(1_000, 10) is None

@@ -384,7 +384,7 @@ def test_closing_the_stream_lets_the_engine_go(model: LocalModel):
     pieces.close()
     start = time.monotonic()
     model.generate([user("Say hello.")], max_tokens=1)
-    assert time.monotonic() - start < 3
+    assert time.monotonic() - start < 15
 
 
 INTERRUPTED = f"""

@@ -222,7 +222,7 @@ def test_closing_a_litellm_stream_lets_the_engine_go(over_http: LiteLLMModel):
     pieces.close()
     start = time.monotonic()
     over_http.generate([user("Say hello.")], max_tokens=1)
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 15
 
 
 def test_agent_answers_over_litellm(over_http: LiteLLMModel):

@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Mapping
 
+import pytest
 from inline_snapshot import snapshot
 from PIL import Image
 
@@ -361,3 +362,22 @@ What is 1 and 2? -> {"a": 1, "b": 2}\
 def test_a_tool_without_examples_keeps_its_description() -> None:
     schema = ToolSchema(name="now", description="The time.", parameters={})
     assert to_provider_tools([schema])[0]["function"]["description"] == "The time."
+
+
+@pytest.mark.parametrize(
+    ("written", "sent"),
+    [
+        ("add", "add"),
+        ("__builtins__.eval", "__builtins___eval"),
+        ("näme with blanks", "n_me_with_blanks"),
+        ("n" * 200, "n" * 64),
+        ("", "_"),
+    ],
+)
+def test_name_that_no_tool_could_have_goes_back_in_a_form_that_providers_take(
+    written: str, sent: str
+) -> None:
+    call = ToolCall(id="c1", name=written, arguments={})
+    message = ChatMessage(role="assistant", tool_calls=(call,))
+    (wire,) = to_provider_messages([message], native_tools=True, images=False)
+    assert wire["tool_calls"][0]["function"]["name"] == sent

@@ -168,7 +168,7 @@ def test_waits_are_capped_at_eight_seconds() -> None:
     assert RetryPolicy(max_retries=100).next_delay(50, PASSING) == 8.0
 
 
-@pytest.mark.parametrize(("asked", "waited"), [(1.0, 1.0), (0.0, 0.0), (3600.0, 30.0)])
+@pytest.mark.parametrize(("asked", "waited"), [(1.0, 1.0), (0.0, 0.0), (45.0, 45.0), (3600.0, 60.0)])
 def test_retry_after_is_honoured_up_to_the_cap(asked: float, waited: float) -> None:
     failure = Failure(is_passing=True, message="x", retry_after_s=asked)
     assert RetryPolicy().next_delay(1, failure) == waited
@@ -231,3 +231,37 @@ def test_an_overflow_is_known_by_its_class_and_by_its_code() -> None:
 )
 def test_what_only_speaks_of_tokens_or_windows_is_no_overflow(status: int, words: str) -> None:
     assert not diagnose(StatusError(status, words), "p/m").is_overflow
+
+
+def test_a_wait_that_is_asked_for_in_the_body_is_honoured() -> None:
+    details = (
+        '{"error": {"code": 429, "details": [{"@type": "…/google.rpc.RetryInfo", "retryDelay": "3.5s"}]}}'
+    )
+    assert diagnose(StatusError(429, details), "p/m").retry_after_s == 3.5
+    assert diagnose(StatusError(429, f"b'{details}'", retry_after="2"), "p/m").retry_after_s == 2.0
+    assert diagnose(StatusError(429, '"retryDelay": "1.2.3s"'), "p/m").retry_after_s is None
+
+
+@pytest.mark.parametrize(
+    ("model_id", "variable"),
+    [
+        ("bedrock/m", "AWS_BEARER_TOKEN_BEDROCK"),
+        ("huggingface/o/m", "HF_TOKEN"),
+        ("together_ai/m", "TOGETHERAI_API_KEY"),
+        ("open-ai/m", "OPEN_AI_API_KEY"),
+    ],
+)
+def test_a_wrong_key_names_the_variable_of_its_provider(model_id: str, variable: str) -> None:
+    assert f"the environment variable {variable}," in diagnose(StatusError(401), model_id).message
+
+
+class APIError(Exception):
+    """As the provider library names an error that came amid a stream."""
+
+
+def test_an_error_amid_a_stream_is_passing() -> None:
+    failure = diagnose(APIError("overloaded"), "p/m")
+    assert failure == Failure(
+        is_passing=True,
+        message="p/m: its server broke the reply off with an error. It says: overloaded",
+    )

