@@ -89,6 +89,20 @@ def weak_points(
     return warnings if takes_any else [*warnings, *_unknown_names(name, described, raw)]
 
 
+def described_points(name: str, text: str, parameters: Iterable[Parameter]) -> list[str]:
+    """What another library's tool does not tell a model."""
+    points: list[str] = []
+    if not text.strip():
+        points.append(
+            f"Tool {name!r} has no description. Give it one where it is made: what it returns and when to use it"
+        )
+    return points + [
+        f"Tool {name!r}: parameter {parameter.name!r} has no description. Describe it where the tool is made"
+        for parameter in parameters
+        if not _is_described(parameter)
+    ]
+
+
 def _is_described(parameter: Parameter) -> bool:
     own: Value = not parameter.is_by_reference and parameter.hint_schema.schema.get("description")
     return bool(parameter.description or own)

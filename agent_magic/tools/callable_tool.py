@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -17,6 +17,7 @@ from agent_magic.core.messages import ToolExample
 from agent_magic.core.state import is_usable_name
 from agent_magic.core.values import Value
 from agent_magic.tools.arguments import PreparedCall
+from agent_magic.tools.default_tools import make_default_tool
 from agent_magic.tools.fingerprint import OPTIONS, Fingerprint
 from agent_magic.tools.signature import read_signature
 from agent_magic.tools.tool import Definition, Tool
@@ -32,6 +33,9 @@ class ToolOptions:
     description: str | None = None
     sequential: bool = False
     main_thread: bool = False
+    timeout_s: float | None = None
+    approve: bool = False
+    output_schema: Mapping[str, Value] | None = None
     requires: Callable[..., Value] | None = None
     examples: Sequence[str | ToolExample] = ()
 
@@ -50,6 +54,9 @@ class CallableTool(Tool, is_abstract=True):
         self.description = signature.description
         self.sequential = options.sequential
         self.main_thread = options.main_thread
+        self.timeout_s = options.timeout_s
+        self.approve = options.approve
+        self.output_schema = options.output_schema
         self.requires = options.requires
         self.warnings = (*renaming, *signature.warnings)
         self._signature = signature
@@ -85,11 +92,11 @@ class CallableTool(Tool, is_abstract=True):
         return self._definition
 
 
-def tool_from(source: Tool | Callable[..., Value], *, name: str | None = None) -> Tool:
+def tool_from(source: Tool | Callable[..., Value] | str, *, name: str | None = None) -> Tool:
     """A tool from a callable; a tool stays what it is.
 
     Args:
-        source: A tool, a class of tools, or a callable.
+        source: A tool, a class of tools, a callable, or the name of a tool that comes with the package.
         name: The variable that holds the callable; by default its own name. What an author said by
             `@tool(name=…)`, and the name of a `Tool`, go before it.
 
@@ -100,6 +107,8 @@ def tool_from(source: Tool | Callable[..., Value], *, name: str | None = None) -
         return source
     if isinstance(source, type) and issubclass(source, Tool):
         return source()
+    if isinstance(source, str):
+        return make_default_tool(source)
     if not callable(source):
         raise ToolDefinitionError(
             f"{source!r} cannot be a tool: it is of type {type(source).__name__} and cannot be called.\n"

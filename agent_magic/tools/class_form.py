@@ -13,6 +13,7 @@ from typing import Any, cast
 from agent_magic.core.errors import ToolDefinitionError
 from agent_magic.core.state import is_usable_name
 from agent_magic.core.values import Value
+from agent_magic.tools.call_rules import fault_of_rules
 from agent_magic.tools.hints import LIVE, REFERENCE_TEXT, HintSchema, LiveType, build_hint_schema
 from agent_magic.tools.parameter import MISSING, Parameter, Returns
 from agent_magic.tools.precondition import requires_of
@@ -73,6 +74,7 @@ def check_class(cls: type) -> None:
     requires: Value = requires_of(cls)
     if not (requires is None or callable(requires) or isinstance(requires, property)):
         _refuse(cls, f"'requires' is {requires!r}, expected a function", "requires = is_allowed")
+    _check_rules(cls)
     if "inputs" not in late:
         _check_inputs(cls, attributes["inputs"])
 
@@ -124,6 +126,21 @@ def _to_hint_schema(spec: Mapping[str, Value], hint: Value) -> HintSchema:
     elif spec.get("nullable"):
         schema = {"anyOf": [schema, {"type": "null"}]}
     return HintSchema(schema=schema, definitions={}, adapter=declared.adapter, is_of_adapter=False)
+
+
+def _check_rules(cls: type) -> None:
+    values: dict[str, Value] = {
+        "timeout_s": None,
+        "approve": False,
+        "main_thread": False,
+        "output_schema": None,
+    }
+    for name, usual in values.items():
+        value = inspect.getattr_static(cls, name, usual)
+        values[name] = usual if isinstance(value, property) else value
+    fault = fault_of_rules(**values)
+    if fault is not None:
+        _refuse(cls, *fault)
 
 
 def _check_inputs(cls: type, inputs: Value) -> None:

@@ -23,7 +23,7 @@ from agent_magic.tools.hint_text import has_choices, to_hint_text
 from agent_magic.tools.hints import LIVE, LiveType
 from agent_magic.tools.parameter import MISSING, Parameter
 from agent_magic.tools.tool import Tool
-from agent_magic.tools.wording import LIMITS
+from agent_magic.tools.wording import LIMITS, name_item
 from agent_magic.tools.words import PYTHON, to_python_shape
 
 _LONGEST_DEFAULT = 60
@@ -121,8 +121,8 @@ def _to_docstring(tool: Tool, *, is_final: bool, is_async: bool) -> str:
     described = [text for one in given if (text := _to_argument(one, is_final=is_final))]
     if described:
         parts.append("Args:\n" + textwrap.indent("\n".join(described), "    "))
-    if definition.returns.description:
-        parts.append(f"Returns:\n    {definition.returns.description}")
+    if returned := _to_returned(tool):
+        parts.append(f"Returns:\n    {returned}")
     if definition.schema.examples:
         calls = "\n".join(
             _to_call(tool, example, is_async=is_async) for example in definition.schema.examples
@@ -132,13 +132,22 @@ def _to_docstring(tool: Tool, *, is_final: bool, is_async: bool) -> str:
     return f'"""{text}\n"""' if "\n" in text or text.endswith('"') else f'"""{text}"""'
 
 
+def _to_returned(tool: Tool) -> str:
+    said, schema = tool.definition.returns.description, tool.definition.result_schema
+    if schema is None:
+        return said
+    promised = f"What fits this JSON Schema: {schema.text}"
+    return f"{said.rstrip('.')}. {promised}" if said else promised
+
+
 def _to_argument(parameter: Parameter, *, is_final: bool) -> str:
     hints = parameter.hint_schema
     own = "" if LIVE in hints.schema else " ".join(str(hints.schema.get("description", "")).split())
     text = parameter.description or own
     if is_final:
         text = _ANSWER if parameter.hint is MISSING or not hints.schema else _TYPED_ANSWER
-    notes = list(_to_notes(hints.schema, is_listed=has_choices(parameter.hint), is_own=hints.is_of_adapter))
+    meant = hints.definitions.get(str(hints.schema.get("$ref", "")).rpartition("/")[2], hints.schema)
+    notes = list(_to_notes(meant, is_listed=has_choices(parameter.hint), is_own=hints.is_of_adapter))
     if not text and not notes:
         return ""
     return f"{parameter.name}: {'; '.join([text.rstrip('.') if notes else text, *notes] if text else notes)}"
@@ -158,11 +167,15 @@ def _to_notes(node: Value, *, is_listed: bool, is_own: bool, lead: str = "") -> 
     if schema.get("type") == "object" and schema.get("properties"):
         yield f"{lead}as a dict: {to_python_shape(schema)}"
     is_fixed = "prefixItems" in schema
+    if is_fixed and any(map(name_item, schema["prefixItems"])):
+        yield f"{lead}as a tuple: {to_python_shape(schema)}"
     for key, limited in LIMITS.items():
         is_said = key == "items" or (is_fixed and key in ("minItems", "maxItems"))
         if key in schema and not is_said and not (is_own and key == "uniqueItems"):
             yield lead + limited.format(schema[key])
     yield from _to_notes(schema.get("items"), is_listed=is_listed, is_own=is_own, lead="each item ")
+    values = schema.get("additionalProperties")
+    yield from _to_notes(values, is_listed=is_listed, is_own=is_own, lead="each value ")
 
 
 def _to_call(tool: Tool, example: ToolExample, *, is_async: bool) -> str:

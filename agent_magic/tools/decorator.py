@@ -5,13 +5,14 @@ It must not wrap.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar, overload
 
 from agent_magic.core.errors import ToolDefinitionError
 from agent_magic.core.messages import ToolExample
 from agent_magic.core.state import is_usable_name
 from agent_magic.core.values import Value
+from agent_magic.tools.call_rules import fault_of_rules
 from agent_magic.tools.callable_tool import ToolOptions, tool_from
 from agent_magic.tools.fingerprint import OPTIONS
 
@@ -27,6 +28,9 @@ def tool(
     description: str | None = None,
     sequential: bool = False,
     main_thread: bool = False,
+    timeout_s: float | None = None,
+    approve: bool = False,
+    output_schema: Mapping[str, Value] | None = None,
     requires: Callable[..., Value] | None = None,
     examples: Sequence[str | ToolExample] = (),
 ) -> Callable[[_Function], _Function]: ...
@@ -38,6 +42,9 @@ def tool(
     description: str | None = None,
     sequential: bool = False,
     main_thread: bool = False,
+    timeout_s: float | None = None,
+    approve: bool = False,
+    output_schema: Mapping[str, Value] | None = None,
     requires: Callable[..., Value] | None = None,
     examples: Sequence[str | ToolExample] = (),
 ) -> _Function | Callable[[_Function], _Function]:
@@ -51,6 +58,11 @@ def tool(
         description: Instead of the docstring's.
         sequential: Never run it at the same time as another call.
         main_thread: Run it in the main thread even where tools run in others.
+        timeout_s: A call that takes longer is given up, and the model is told so; what is not async
+            cannot be stopped and goes on in a thread of its own, its result unused.
+        approve: Every call waits for the person's word, whatever the agent's `approve` says.
+        output_schema: A JSON Schema of what it returns: the model is told it, and each result is
+            checked against it.
         requires: Asked right before each call, with those of its arguments that it has parameters
             for: what is falsy, `(False, "why")` or an exception refuses the call, and the body is
             not entered. Python's own calls of the function are not asked about.
@@ -63,11 +75,19 @@ def tool(
         raise ToolDefinitionError(
             f"@tool: name is {name!r}, which is no Python name.\nWrite letters, digits and _ only"
         )
+    fault = fault_of_rules(
+        timeout_s=timeout_s, approve=approve, main_thread=main_thread, output_schema=output_schema
+    )
+    if fault is not None:
+        raise ToolDefinitionError(f"@tool: {fault[0]}.\nWrite:  {fault[1]}")
     options = ToolOptions(
         name=name,
         description=description,
         sequential=sequential,
         main_thread=main_thread,
+        timeout_s=timeout_s,
+        approve=approve,
+        output_schema=output_schema,
         requires=requires,
         examples=examples,
     )

@@ -17,6 +17,7 @@ from agent_magic.tools.examples import has_arrow
 _STYLES = (DocstringStyle.GOOGLE, DocstringStyle.NUMPYDOC, DocstringStyle.REST)
 _EXAMPLES = re.compile(r"(?P<indent>[ \t]*)(?:Examples?|\.\. rubric:: Examples?)(?P<colon>:?)[ \t]*")
 _RULE = re.compile(r"[ \t]*-{3,}[ \t]*")
+_SIGNATURE = re.compile(r"[A-Za-z_][\w.]*\(.*\)(?:[ \t]*->[^\n]*)?", re.DOTALL)
 _SECTION = re.compile(
     r"(?:Args|Arguments|Parameters|Params|Returns?|Yields?|Raises|Attributes|Examples?|Notes?|See Also|References)"
     r":?[ \t]*|:(?:param|returns?|raises|type|rtype)\b.*"
@@ -46,7 +47,7 @@ def parse_docstring(text: str | None, names: Collection[str]) -> DocText:
     """
     if not text or not text.strip():
         return DocText()
-    text, examples = _split_examples(inspect.cleandoc(text))
+    text, examples = _split_examples(_without_signature(inspect.cleandoc(text)))
     best = _best_reading(text, names)
     if best is None:
         return DocText(description=_before_sections(text), examples=examples)
@@ -59,6 +60,12 @@ def parse_docstring(text: str | None, names: Collection[str]) -> DocText:
         returns=" ".join((said or "").split()),
         examples=examples,
     )
+
+
+def _without_signature(text: str) -> str:
+    """The text without the signatures that stand before the docstrings of functions written in C."""
+    head, _, rest = text.partition("\n\n")
+    return rest.strip() if rest.strip() and _SIGNATURE.fullmatch(head) else text
 
 
 def _best_reading(text: str, names: Collection[str]) -> Docstring | None:

@@ -39,6 +39,8 @@ def _to_text(hint: Value) -> str:
             return hint.__forward_arg__
         case typing.TypeVar():
             return "Any" if hint.__bound__ is None else _to_text(hint.__bound__)
+        case typing.NewType():
+            return _to_text(hint.__supertype__)
         case list():  # the parameters of a Callable
             return f"[{', '.join(map(_to_text, cast('list[Value]', hint)))}]"
         case _:

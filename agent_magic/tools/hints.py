@@ -55,6 +55,8 @@ class HintSchema:
 
 def build_hint_schema(hint: Value) -> HintSchema:
     """The schema of any hint; one that cannot be expressed becomes the name of a variable."""
+    if isinstance(hint, typing.TypeVar) and (meant := hint.__constraints__ or hint.__bound__):
+        return build_hint_schema(typing.Union[meant] if isinstance(meant, tuple) else meant)  # noqa: UP007 - built from a tuple of members
     if hint is typing.Any or hint is object or isinstance(hint, typing.TypeVar):
         return HintSchema(schema={}, definitions={}, adapter=None)
     members = _member_names(hint)
@@ -74,9 +76,15 @@ def build_hint_schema(hint: Value) -> HintSchema:
             schema = adapter.json_schema(schema_generator=_LiveAwareSchema)
     except Exception:  # noqa: BLE001 - hints run people's own hooks; what cannot be read goes by reference
         return _live_only(_live_type(hint))
-    definitions = cast("dict[str, Value]", schema.pop("$defs", {}))
+    return build_schema(schema, schema.pop("$defs", {}), adapter)
+
+
+def build_schema(
+    schema: Mapping[str, Value], definitions: Mapping[str, Value], adapter: TypeAdapter[Value] | None = None
+) -> HintSchema:
+    """A JSON Schema ready for use: without titles, each reference to `definitions` replaced by what it means."""
     recursive = {name for name in definitions if _reaches(name, definitions)}
-    inlined = cast("dict[str, Value]", _inlined(schema, definitions, recursive))
+    inlined = cast("dict[str, Value]", _inlined(dict(schema), definitions, recursive))
     kept = {name: _inlined(definitions[name], definitions, recursive) for name in sorted(recursive)}
     return HintSchema(schema=inlined, definitions=kept, adapter=adapter)
 
@@ -256,6 +264,19 @@ def _references(node: Value) -> set[str]:
     return own | {name for item in named.values() for name in _references(item)}
 
 
+def _named(item: Value, definitions: Mapping[str, Value], recursive: set[str]) -> Value:
+    """One item of a tuple, described by the name of its field if it has one: in a list the names are lost."""
+    inlined = _inlined(item, definitions, recursive)
+    title = (
+        cast("dict[str, Value]", item).get("title") if isinstance(item, dict) and "$ref" not in item else None
+    )
+    return (
+        {**inlined, "description": title.lower().replace(" ", "_")}
+        if title and "description" not in inlined
+        else inlined
+    )
+
+
 def _inlined(node: Value, definitions: Mapping[str, Value], recursive: set[str]) -> Value:
     """`node` without titles, each `$ref` replaced by what it means unless that contains itself."""
     if isinstance(node, list):
@@ -270,7 +291,9 @@ def _inlined(node: Value, definitions: Mapping[str, Value], recursive: set[str])
     for key, item in named.items():
         if key == "title" or (key == "$ref" and target not in recursive) or key == "discriminator":
             continue
-        if key in _NAMED_NODES:
+        if key == "prefixItems":
+            out[key] = [_named(inner, definitions, recursive) for inner in item]
+        elif key in _NAMED_NODES:
             out[key] = {name: _inlined(inner, definitions, recursive) for name, inner in item.items()}
         else:
             out[key] = item if key in _NO_NODES else _inlined(item, definitions, recursive)

@@ -102,6 +102,8 @@ def python_signature(function: Callable[..., Value], name: str) -> inspect.Signa
     Raises:
         ToolDefinitionError: Python knows no signature of it.
     """
+    if type(function).__name__ == "ufunc" and isinstance(n_inputs := getattr(function, "nin", None), int):
+        return _signature_of_ufunc(n_inputs)
     try:
         if sys.version_info >= (3, 14):
             import annotationlib  # noqa: PLC0415 - exists from 3.14 on
@@ -113,6 +115,12 @@ def python_signature(function: Callable[..., Value], name: str) -> inspect.Signa
             f"Tool {name!r}: Python knows no signature of it, so no call could be made right.\n"
             f"Wrap it in a function with named parameters, e.g.  def my_{name}(value: float) -> float: return {name}(value)"
         ) from None
+
+
+def _signature_of_ufunc(n_inputs: int) -> inspect.Signature:
+    """Of a numpy ufunc: its inputs, as its documentation names them, without what steers memory and types."""
+    names = ["x"] if n_inputs == 1 else [f"x{at + 1}" for at in range(n_inputs)]
+    return inspect.Signature([_Kind(name, _Kind.POSITIONAL_ONLY) for name in names])
 
 
 def read_hints(function: Value, raw: inspect.Signature, name: str) -> tuple[dict[str, Value], list[str]]:

@@ -10,22 +10,37 @@ import types
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
-from jsonschema import Draft202012Validator, ValidationError
+from jsonschema import Draft202012Validator
 from pydantic import ValidationError as ConversionError
 
 from agent_magic.core.state import AgentState
 from agent_magic.core.values import Value, is_json
 from agent_magic.tools.hints import newest, without_marks
 from agent_magic.tools.live import to_plain
+from agent_magic.tools.misfits import tell_misfit
 from agent_magic.tools.parameter import Parameter
 from agent_magic.tools.places import Place
 from agent_magic.tools.references import Flaw, Path, Reader
-from agent_magic.tools.wording import LIMITS, to_bounded, to_path, to_short
+from agent_magic.tools.wording import to_bounded, to_path, to_short
 from agent_magic.tools.words import JSON, PYTHON, Words
 
 _PLAIN: Mapping[type, str] = {int: "integer", float: "number", str: "string", bool: "boolean"}
 _NOT_BY_CLASS = (int, float, complex, bool, dt.date)
 """Classes whose subclasses are something else: a bool is no number, a time is no day."""
+
+
+_TEXTS: Mapping[str, str] = {
+    "decimal_parsing": "a decimal number such as '1.50'",
+    "complex_str_parsing": "a complex number such as '1+2j'",
+    "complex_type": "a complex number such as '1+2j'",
+}
+"""Errors of pydantic's whose type the schema does not name, with what was expected."""
+_KEYS: Mapping[str, str] = {
+    "int_parsing": "whole numbers",
+    "float_parsing": "numbers",
+    "bool_parsing": "true or false",
+    "date_from_datetime_parsing": "dates",
+}
 
 
 class Slot:
@@ -108,7 +123,9 @@ class Slot:
             return False
         words = _words_of(reader)
         errors = self._validator.iter_errors(value)
-        flaws = dict.fromkeys(_to_flaw(error, self._path, words) for error in errors)
+        flaws = dict.fromkeys(
+            Flaw(text=f"argument {tell_misfit(error, self._path, words)}") for error in errors
+        )
         reader.flaws += flaws
         return bool(flaws)
 
@@ -145,7 +162,13 @@ class Slot:
                 inner = cast("dict[str | int, Value]", inner)[part]
                 path.append(part)
         kind = details[0]["type"]
-        is_type = words is PYTHON and kind.endswith(("_type", "_parsing", "_inexact"))
+        if details[0]["loc"][-1:] == ("[key]",):
+            return Flaw(
+                text=f"argument {to_path(path[:-1])!r} has the key {to_short(path[-1])}; its keys are {_KEYS.get(kind, 'others')}"
+            )
+        if kind in _TEXTS:
+            return self._refused(path, inner, words, f"expected {_TEXTS[kind]}")
+        is_type = kind.endswith("_parsing") or (words is PYTHON and kind.endswith(("_type", "_inexact")))
         if len(details) > 1 or is_type or kind in ("is_instance_of", "callable_type"):
             return self._refused(path, inner, words)
         message = details[0]["msg"].replace("Input should be", "expected", 1).removeprefix("Value error, ")
@@ -162,41 +185,6 @@ class Slot:
 
 def _words_of(reader: Reader) -> Words:
     return PYTHON if reader.state is None else JSON
-
-
-def _to_flaw(error: ValidationError, path: Path, words: Words) -> Flaw:
-    error = _deepest(error)
-    where = to_path((*path, *error.absolute_path))
-    limit, value, schema = cast(
-        "tuple[Value, Value, Value]", (error.validator_value, error.instance, error.schema)
-    )
-    if error.validator == "required":
-        return Flaw(text=f"argument {where!r} lacks {next(key for key in limit if key not in value)!r}")
-    if error.validator == "additionalProperties":
-        known = schema.get("properties", {})
-        unknown = next(key for key in value if key not in known)
-        return Flaw(
-            text=f"argument {where!r} has no place for {to_short(unknown)}; expected {', '.join(known) or 'nothing'}"
-        )
-    if error.validator == "items" and "prefixItems" in schema:
-        limit = len(schema["prefixItems"])
-    limited = LIMITS.get(cast("str", error.validator))
-    expected = limited.format(limit) if limited else words.to_expected(schema)
-    return Flaw(text=f"argument {where!r} is {to_short(value)}; expected {expected}")
-
-
-def _deepest(error: ValidationError) -> ValidationError:
-    """Of a refused union, the error inside the member that fits best, if one fits at the top."""
-    while error.context:
-        inner = [
-            found
-            for found in error.context
-            if found.relative_path or found.validator not in ("type", "const", "enum")
-        ]
-        if len(inner) != 1:
-            break
-        error = inner[0]
-    return error
 
 
 def _may_refer(text: str, state: AgentState | None) -> bool:

@@ -22,6 +22,7 @@ from agent_magic.tools.class_form import check_class, read_parameters, read_retu
 from agent_magic.tools.examples import read_examples
 from agent_magic.tools.parameter import Parameter, Returns, Star
 from agent_magic.tools.precondition import Precondition, requires_of
+from agent_magic.tools.result_schema import ResultSchema
 from agent_magic.tools.words import JSON
 
 __all__ = ["Definition", "PreparedCall", "Tool"]
@@ -39,6 +40,7 @@ class Definition:
     reader: ArgumentReader
     schema: ToolSchema
     precondition: Precondition | None
+    result_schema: ResultSchema | None
 
 
 class Tool:
@@ -74,6 +76,12 @@ class Tool:
     """Never runs at the same time as another call."""
     main_thread: bool = False
     """Runs in the main thread even where tools run in others."""
+    timeout_s: float | None = None
+    """A call that takes longer is given up, and the model is told; the body itself cannot be stopped."""
+    approve: bool = False
+    """Every call waits for the person's word, whatever the agent's `approve` says."""
+    output_schema: Mapping[str, Value] | None = None
+    """A JSON Schema of what it returns: the model is told it, and each result is checked against it."""
     requires: Callable[..., Value] | None = None
     """Asked right before each call, with those of its arguments that it has parameters for; it says no
     by what is falsy, by `(False, "why")` or by an exception, and the body is not entered then."""
@@ -116,10 +124,14 @@ class Tool:
 
         Raises:
             ToolCallError: An argument does not fit its schema.
+            ToolExecutionError: The result does not fit its `output_schema`.
             TypeError: The arguments do not fit the signature.
         """
         bound = inspect.signature(self.forward).bind(*args, **kwargs)
-        return self.invoke(self.definition.reader.prepare(bound.arguments, None))
+        result = self.invoke(self.definition.reader.prepare(bound.arguments, None))
+        if not inspect.isawaitable(result):
+            self.check_result(result)
+        return result
 
     def to_schema(self) -> ToolSchema:
         """What a model is told; the same object each time."""
@@ -143,10 +155,14 @@ class Tool:
         Raises:
             ToolCallError: The tool's precondition does not hold; the body was not entered.
         """
-        if not self._is_set_up:
-            self._set_up()
+        self.get_ready()
         self.check_precondition(prepared)
         return self.forward(*prepared.args, **prepared.kwargs)
+
+    def get_ready(self) -> None:
+        """Set up, if that was not done; `invoke` does so before the body."""
+        if not self._is_set_up:
+            self._set_up()
 
     def check_precondition(self, prepared: PreparedCall) -> None:
         """Ask `requires`, if there is one; `invoke` does so before the body.
@@ -157,6 +173,20 @@ class Tool:
         precondition = self.definition.precondition
         if precondition is not None:
             precondition.check(prepared)
+
+    def check_result(self, result: Value) -> None:
+        """Hold a result, awaited if it was to be, against `output_schema`, if there is one.
+
+        Raises:
+            ToolExecutionError: It does not fit.
+        """
+        if self.output_schema is not None and self.definition.result_schema is not None:
+            self.definition.result_schema.check(result)
+
+    @property
+    def gives_images(self) -> bool:
+        """Whether its author says so; then an array is shown that might be anything else."""
+        return getattr(self, "output_type", "") == "image"
 
     @property
     def call_form(self) -> str:
@@ -201,14 +231,20 @@ class Tool:
         if definitions:
             schema["$defs"] = definitions
         requires = requires_of(self)
+        promised = None if self.output_schema is None else ResultSchema(self.output_schema, self.name)
+        description = self.description
+        if promised is not None:
+            self.warnings = tuple(dict.fromkeys((*self.warnings, *promised.warnings)))
+            description = f"{description.rstrip()}\n\nIts result fits this JSON Schema: {promised.text}"
         return Definition(
             parameters=parameters,
             stars=stars,
             returns=returns,
             reader=ArgumentReader(self.name, parameters, stars),
             precondition=None if requires is None else Precondition(requires, self.name, parameters),
+            result_schema=promised,
             schema=ToolSchema(
-                name=self.name, description=self.description, parameters=schema, examples=tuple(examples)
+                name=self.name, description=description, parameters=schema, examples=tuple(examples)
             ),
         )
 

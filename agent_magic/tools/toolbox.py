@@ -13,7 +13,10 @@ from typing import cast
 from agent_magic.core.errors import ToolDefinitionError
 from agent_magic.core.state import State, is_usable_name
 from agent_magic.core.values import Value
+from agent_magic.tools.adapt import ForeignTool, adapt, is_foreign_tool
 from agent_magic.tools.callable_tool import CallableTool, tool_from
+from agent_magic.tools.default_tools import DEFAULT_TOOLS
+from agent_magic.tools.offering import OffersTool
 from agent_magic.tools.tool import Tool
 from agent_magic.tools.wording import to_short, with_article
 
@@ -29,7 +32,13 @@ class LiveTool:
     """What models call it, if not by the variable's name."""
 
 
-Source = Tool | Callable[..., Value] | LiveTool
+Source = Tool | Callable[..., Value] | OffersTool | LiveTool | str
+"""A text is the name of a tool that comes with the package."""
+
+
+def is_tool_source(value: Value) -> bool:
+    """Whether a tool can be made of it, as far as can be told from outside: it can be called, or is a foreign tool."""
+    return callable(value) or isinstance(value, OffersTool) or is_foreign_tool(value)
 
 
 class Toolbox:
@@ -80,15 +89,23 @@ class Toolbox:
     @staticmethod
     def _by_name(entries: Iterable[_Entry]) -> dict[str, Tool]:
         tools: dict[str, Tool] = {}
+        sources: dict[str, Source] = {}
         for entry in entries:
             tool = entry.refresh()
             if tool is None:
                 continue
             if tool.name in tools:
-                raise ToolDefinitionError(
-                    f"Two tools have the name {tool.name!r}.\nGive one of them another: put it in a variable of another name, "
-                    f'or mark it  @tool(name="{tool.name}_2")'
+                is_agent = any(isinstance(one, OffersTool) for one in (entry.source, sources[tool.name]))
+                other = (
+                    f'give the agent  name="{tool.name}_2"'
+                    if is_agent
+                    else f'mark it  @tool(name="{tool.name}_2")'
                 )
+                raise ToolDefinitionError(
+                    f"Two tools have the name {tool.name!r}.\n"
+                    f"Give one of them another: put it in a variable of another name, or {other}"
+                )
+            sources[tool.name] = entry.source
             tools[tool.name] = tool
         return tools
 
@@ -96,11 +113,16 @@ class Toolbox:
 def _checked(sources: Value) -> Iterable[Source]:
     """The sources, if they are several: one alone, or its name, is what people write first."""
     if isinstance(sources, str):
-        raise ToolDefinitionError(
-            f"The tools are the text {to_short(sources)}, expected a list of functions.\n"
-            f"Write the function itself, in a list:  [{_named(sources)}]"
+        is_ours = sources in DEFAULT_TOOLS
+        fix = (
+            f"Write  [{sources!r}]"
+            if is_ours
+            else f"Write the function itself, in a list:  [{_named(sources)}]"
         )
-    if isinstance(sources, LiveTool) or callable(sources):
+        raise ToolDefinitionError(
+            f"The tools are the text {to_short(sources)}, expected a list of functions.\n{fix}"
+        )
+    if isinstance(sources, LiveTool) or is_tool_source(sources):
         name: Value = getattr(sources, "__name__", None) or getattr(sources, "name", None)
         raise ToolDefinitionError(
             f"The tools are {with_article(sources)} on its own, expected a list of functions.\nWrite  [{_named(name)}]"
@@ -136,9 +158,11 @@ class _Entry:
         value: Value = source
         if isinstance(source, LiveTool):
             value = source.state[source.name] if source.name in source.state else None  # noqa: SIM401 - a State has no `get`
-            if not callable(value):
+            if not is_tool_source(value):
                 self.tool = None
                 return None
+        if isinstance(value, OffersTool):
+            value = value.to_tool(source.alias or source.name if isinstance(source, LiveTool) else None)
         if not self._is_current(value):
             self.tool = self._make(value)
             self.tool.to_schema()  # now, so that faults and warnings of a definition are known early
@@ -148,6 +172,8 @@ class _Entry:
     def _is_current(self, value: Value) -> bool:
         if isinstance(self.tool, CallableTool):
             return self.tool.is_made_from(value.function if isinstance(value, CallableTool) else value)
+        if isinstance(self.tool, ForeignTool) and not isinstance(value, type):
+            return self.tool.is_made_from(value)
         return self.tool is not None and self._made_from is value
 
     def _make(self, value: Value) -> Tool:
@@ -157,7 +183,11 @@ class _Entry:
             if alias or not value.is_made_from(value.function):
                 return type(value)(value.function, alias or value.name)
             return value
-        tool = tool_from(value, name=(alias or source.name) if isinstance(source, LiveTool) else None)
+        variable = (alias or source.name) if isinstance(source, LiveTool) else None
+        if is_foreign_tool(value):
+            tool = adapt(value, name=variable)
+            return tool if alias is None or tool.name == alias else tool.renamed(alias)
+        tool = tool_from(value, name=variable)
         return (
             tool.renamed(alias)
             if alias and tool.name != alias and not isinstance(tool, CallableTool)

@@ -24,10 +24,10 @@ _ARTICLES = {
     "null": "null",
 }
 _FORMATS = {
-    "date": "a date",
-    "date-time": "a date and time",
-    "time": "a time",
-    "duration": "a duration",
+    "date": "a date such as '2024-05-01'",
+    "date-time": "a date and time such as '2024-05-01T10:30:00'",
+    "time": "a time such as '10:30'",
+    "duration": "a duration such as 'PT1H30M'",
     "uuid": "a UUID",
 }
 LIMITS = {
@@ -69,19 +69,37 @@ def to_shape(schema: Value) -> str:
     kind = node.get("type")
     if isinstance(kind, list):
         return " or ".join(cast("list[str]", kind))
-    if kind == "array" and isinstance(node.get("items"), dict):
-        return f"list of {to_shape(node['items'])}"
     if kind == "array":
-        return "list"
-    if kind == "object" and node.get("properties"):
-        return (
-            "{"
-            + ", ".join(f'"{name}": <{to_shape(inner)}>' for name, inner in node["properties"].items())
-            + "}"
-        )
+        return _to_list_shape(node)
+    if kind == "object":
+        return _to_object_shape(node)
     if "$ref" in node:
         return node["$ref"].rpartition("/")[2]
     return node.get("format") or kind or "any"
+
+
+def name_item(item: Value) -> str:
+    """`low: ` before an item of a tuple whose items have names; else nothing."""
+    name = str(cast("dict[str, Value]", item).get("description", "")) if isinstance(item, dict) else ""
+    return f"{name}: " if name.isidentifier() else ""
+
+
+def _to_list_shape(node: dict[str, Value]) -> str:
+    if isinstance(items := node.get("prefixItems"), list):
+        return f"[{', '.join(name_item(item) + to_shape(item) for item in cast('list[Value]', items))}]"
+    return f"list of {to_shape(node['items'])}" if node.get("items") else "list"
+
+
+def _to_object_shape(node: dict[str, Value]) -> str:
+    if fields := node.get("properties"):
+        required = node.get("required", ())
+        parts = (
+            f'"{name}": <{to_shape(inner)}{"" if name in required else ", optional"}>'
+            for name, inner in fields.items()
+        )
+        return f"{{{', '.join(parts)}}}"
+    values = node.get("additionalProperties")
+    return f'{{"…": <{to_shape(values)}>}}' if isinstance(values, dict) and values else "object"
 
 
 def to_expected(schema: Value) -> str:
@@ -99,8 +117,9 @@ def to_expected(schema: Value) -> str:
     kind = node.get("type")
     if isinstance(kind, list):
         return " or ".join(_ARTICLES.get(one, one) for one in cast("list[str]", kind))
-    if kind == "array" and isinstance(node.get("items"), dict):
-        return f"a list of {to_shape(node['items'])}"
+    if kind == "array":
+        shape = _to_list_shape(node)
+        return f"the list {shape}" if shape.startswith("[") else f"a {shape}"
     if "$ref" in node:
         return f"a {node['$ref'].rpartition('/')[2]}"
     if "format" in node:
@@ -179,7 +198,7 @@ def _cut(text: str, max_chars: int) -> str:
 
 
 def _article(name: str) -> str:
-    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+    return f"{'an' if name[:1].lower() in 'aeiou' or name == 'ndarray' else 'a'} {name}"
 
 
 def _choices(node: dict[str, Value]) -> list[Value]:

@@ -12,7 +12,7 @@ from typing import cast
 from agent_magic.core.values import Value
 from agent_magic.tools.hints import LIVE, LiveType
 from agent_magic.tools.parameter import Parameter, Star
-from agent_magic.tools.wording import MOST_CHOICES, MOST_PARAMETERS, to_call_form, to_expected
+from agent_magic.tools.wording import MOST_CHOICES, MOST_PARAMETERS, name_item, to_call_form, to_expected
 
 _TYPES = {
     "string": "str",
@@ -62,9 +62,8 @@ def to_python_shape(schema: Value) -> str:
         return " | ".join(_TYPES.get(one, one) for one in cast("list[str]", kind))
     if kind == "array":
         return _to_python_list(node)
-    if kind == "object" and node.get("properties"):
-        fields = (f"{name!r}: <{to_python_shape(inner)}>" for name, inner in node["properties"].items())
-        return f"{{{', '.join(fields)}}}"
+    if kind == "object":
+        return _to_python_dict(node)
     if "$ref" in node:
         return node["$ref"].rpartition("/")[2]
     return _FORMATS.get(node.get("format", "")) or _TYPES.get(kind or "", "Any")
@@ -72,9 +71,26 @@ def to_python_shape(schema: Value) -> str:
 
 def _to_python_list(node: dict[str, Value]) -> str:
     if isinstance(items := node.get("prefixItems"), list):
-        return f"tuple[{', '.join(map(to_python_shape, cast('list[Value]', items)))}]"
+        shapes = [name_item(item) + to_python_shape(item) for item in cast("list[Value]", items)]
+        return (
+            f"({', '.join(shapes)})"
+            if any(": " in shape for shape in shapes)
+            else f"tuple[{', '.join(shapes)}]"
+        )
     name = "set" if node.get("uniqueItems") else "list"
-    return f"{name}[{to_python_shape(node['items'])}]" if isinstance(node.get("items"), dict) else name
+    return f"{name}[{to_python_shape(node['items'])}]" if node.get("items") else name
+
+
+def _to_python_dict(node: dict[str, Value]) -> str:
+    if fields := node.get("properties"):
+        required = node.get("required", ())
+        parts = (
+            f"{name!r}: <{to_python_shape(inner)}{'' if name in required else ', optional'}>"
+            for name, inner in fields.items()
+        )
+        return f"{{{', '.join(parts)}}}"
+    values = node.get("additionalProperties")
+    return f"{{…: <{to_python_shape(values)}>}}" if isinstance(values, dict) and values else "dict"
 
 
 def _to_python_expected(schema: Value) -> str:

@@ -335,11 +335,11 @@ def test_typed_final_answer_refuses_another_type():
             "final_answer: argument 'answer' is 'many'; expected an integer. Call final_answer with {\"answer\": <integer>}.",
             "final_answer: argument 'answer' is 'many'; expected a number or null. Call final_answer with {\"answer\": <number or null>}.",
             "final_answer: argument 'answer[1]' is 1; expected text. Call final_answer with {\"answer\": <list of string>}.",
-            "final_answer: argument 'answer.a' is 'x'; expected an integer. Call final_answer with {\"answer\": <object>}.",
-            "final_answer: argument 'answer' is [1]; expected at least 2 items. Call final_answer with {\"answer\": <list>}.",
+            "final_answer: argument 'answer.a' is 'x'; expected an integer. Call final_answer with {\"answer\": <{\"…\": <integer>}>}.",
+            "final_answer: argument 'answer' is [1]; expected exactly 2 items. Call final_answer with {\"answer\": <[integer, string]>}.",
             "final_answer: argument 'answer' is 'c'; expected one of 'a', 'b'. Call final_answer with {\"answer\": <\"a\" | \"b\">}.",
             "final_answer: argument 'answer' is 'red'; expected one of 'teal', 'ochre'. Call final_answer with {\"answer\": <\"teal\" | \"ochre\">}.",
-            "final_answer: argument 'answer' is 'soon'; expected a valid date or datetime, input is too short. Call final_answer with {\"answer\": <date>}.",
+            "final_answer: argument 'answer' is 'soon'; expected a date such as '2024-05-01'. Call final_answer with {\"answer\": <date>}.",
             'final_answer: argument \'answer\' is 5; expected "@name" of a DataFrame. Call final_answer with {"answer": <"@name" of a DataFrame>}.',
         ]
     )
@@ -356,8 +356,8 @@ def test_typed_final_answer_names_the_field_that_is_wrong():
         [
             'final_answer: argument \'answer.price\' is \'dear\'; expected a number. Call final_answer with {"answer": <{"name": <string>, "price": <number>}>}.',
             'final_answer: argument \'answer\' lacks \'price\'. Call final_answer with {"answer": <{"name": <string>, "price": <number>}>}.',
-            'final_answer: argument \'answer.percent\' is -1; expected at least 0. Call final_answer with {"answer": <{"percent": <number>, "cities": <list of {"name": <string>, "price": <number>}>}>}.',
-            'final_answer: argument \'answer.cities[0].price\' is None; expected a number. Call final_answer with {"answer": <{"percent": <number>, "cities": <list of {"name": <string>, "price": <number>}>}>}.',
+            'final_answer: argument \'answer.percent\' is -1; expected at least 0. Call final_answer with {"answer": <{"percent": <number>, "cities": <list of {"name": <string>, "price": <number>}, optional>}>}.',
+            'final_answer: argument \'answer.cities[0].price\' is None; expected a number. Call final_answer with {"answer": <{"percent": <number>, "cities": <list of {"name": <string>, "price": <number>}, optional>}>}.',
             'final_answer: argument \'answer.n\' is 2.5; expected an integer. Call final_answer with {"answer": <{"city": <string>, "n": <integer>}>}.',
         ]
     )

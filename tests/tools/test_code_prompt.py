@@ -171,7 +171,7 @@ def find(mode: Mode, kind: Literal['a', 'b'], n: int, rows: list[Row], box: Box 
     Args:
         mode: how; one of 'fast', 'slow'
         n: how many; at least 1; at most 5
-        rows: each item as a dict: {'price': <float>, 'city': <str>}
+        rows: each item as a dict: {'price': <float>, 'city': <str, optional>}
         box: as a dict: {'width': <int>}
         names: at most 3 items; each item at least 2 characters
     """\
@@ -402,7 +402,7 @@ def final_answer(answer: list[Row]) -> NoReturn:
     """Give the answer to the task and end it. Nothing after this call runs.
 
     Args:
-        answer: the answer itself; each item as a dict: {'price': <float>, 'city': <str>}
+        answer: the answer itself; each item as a dict: {'price': <float>, 'city': <str, optional>}
     """\
 ''',
             '''\

@@ -53,7 +53,7 @@ class Mode(enum.Enum):
         (Callable, "Callable"),
         (Iterable[T], "Iterable[Any]"),
         (Bound, "int"),
-        (Name, "Name"),
+        (Name, "str"),
         (type[int], "type[int]"),
         ("Missing", "Missing"),
         (typing.ForwardRef("Missing"), "Missing"),

@@ -380,7 +380,10 @@ def test_signature_reads_structured_hints():
                 "type": "array",
                 "maxItems": 2,
                 "minItems": 1,
-                "prefixItems": [{"type": "integer"}, {"type": "integer", "default": 2}],
+                "prefixItems": [
+                    {"type": "integer", "description": "left"},
+                    {"type": "integer", "default": 2, "description": "right"},
+                ],
             },
             "rows": {
                 "type": "array",

@@ -35,7 +35,7 @@ def test_call_form_shows_every_kind_of_parameter():
         """Take."""
 
     assert tool_from(take).call_form == snapshot(
-        'Call take with {"n": <integer>, "names": <list of string>, "row": <{"price": <number>, "city": <string>}>, "frame": <"@name" of a DataFrame or null>, "day": <date>, "kind": <"a" | "b", optional>, "anything": <any, optional>, "rest": <object or null, optional>, "point": <list, optional>}.'
+        'Call take with {"n": <integer>, "names": <list of string>, "row": <{"price": <number>, "city": <string, optional>}>, "frame": <"@name" of a DataFrame or null>, "day": <date>, "kind": <"a" | "b", optional>, "anything": <any, optional>, "rest": <object or null, optional>, "point": <[integer, integer], optional>}.'
     )
 
 

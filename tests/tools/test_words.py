@@ -55,7 +55,7 @@ def test_shape_of_hints_in_python() -> None:
             "list[str]",
             "set[int]",
             "tuple[int, str]",
-            "dict",
+            "{…: <int>}",
             "'a' | 'b'",
             "date",
             "datetime | None",
