@@ -33,6 +33,8 @@ class Asked:
         self.check = check
         self.decisions: dict[str, Decision] = {}
         """By the id of the item, in the order in which they were made."""
+        self.lock = threading.Lock()
+        """Held while a decision is put in: the question may lie on several desks."""
         self.news = threading.Event()
 
     @property
@@ -119,10 +121,9 @@ class Approvals:
                 f"verdict={verdict!r} is not allowed. Give one of: {', '.join(map(repr, ANSWERINGS))}."
             )
         decision = _decide(item, verdict, asked.check, arguments=arguments, plan=plan, reason=reason, by=by)
-        with self._lock:
+        with self._lock, asked.lock:
             self._find(item_id)  # somebody may have been faster
             asked.decisions[item_id] = decision
-            self._tell(item_id, f"{item.name} was {VERDICT_WORDS[decision.verdict]} already, by {by}")
             n_left = asked.n_left
         asked.news.set()
         if n_left == 0:
@@ -187,15 +188,19 @@ class Approvals:
             self._asked[question.id] = asked
         return asked
 
+    def show(self, asked: Asked) -> None:
+        """Lay a question open here too that lies on another desk; it is answered once."""
+        with self._lock:
+            self._asked[asked.question.id] = asked
+
     def withdraw(self, asked: Asked) -> None:
         """Close a question, whether it was answered or not."""
         with self._lock:
             self._asked.pop(asked.question.id, None)
             for item in asked.question.items:
-                if item.id not in asked.decisions:
-                    self._tell(
-                        item.id, f"The run no longer waits for a word on {item.name}: it went on or ended"
-                    )
+                decision = asked.decisions.get(item.id)
+                late = f"The run no longer waits for a word on {item.name}: it went on or ended"
+                self._tell(item.id, late if decision is None else _settled(item, decision))
 
     def _find(self, item_id: Value) -> tuple[Asked, Item]:
         with self._lock:
@@ -204,6 +209,8 @@ class Approvals:
             items = [(asked, item) for asked in self._asked.values() for item in asked.question.items]
             for asked, item in items:
                 if item.id == item_id:
+                    if item_id in asked.decisions:
+                        raise OptionError(f"{_settled(item, asked.decisions[item_id])}. Nothing was changed.")
                     return asked, item
             ids = ", ".join(item.id for asked, item in items if item.id not in asked.decisions)
             raise OptionError(
@@ -215,6 +222,10 @@ class Approvals:
         self._told[item_id] = what
         while len(self._told) > _MAX_TOLD:
             self._told.popitem(last=False)
+
+
+def _settled(item: Item, decision: Decision) -> str:
+    return f"{item.name} was {VERDICT_WORDS[decision.verdict]} already, by {decision.by}"
 
 
 def clean_reason(reason: Value) -> str:

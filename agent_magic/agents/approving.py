@@ -10,7 +10,7 @@ import dataclasses
 import json
 import time
 import uuid
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Protocol, cast
 
 from agent_magic.agents.approvals import Approvals, Check, clean_reason
@@ -65,12 +65,13 @@ class Asking(Protocol):
         ...
 
 
-def may_ask(run: Run, asking: Asking) -> bool:
-    """Whether anything has to be asked of calls; asked at every step, so it is cheap."""
+def may_ask(run: Run, asking: Asking, tools: Iterable[Tool] = ()) -> bool:
+    """Whether anything has to be asked of calls of these tools; asked at every step, so it is cheap."""
     return (
         run.settings.values.approve != "never"
         or run.values.approve != "never"
         or asking.approve_call is not None
+        or any(tool.approve for tool in tools)
     )
 
 
@@ -86,7 +87,8 @@ def approve_calls(
     """The calls that may be made, with the arguments that the person gave; refused ones are in the draft.
 
     Args:
-        policies: Those that ask of such calls; the person's own function is asked of all.
+        policies: Those that ask of such calls. A tool with `approve` is asked of under every policy, and
+            the person's own function of all.
 
     Raises:
         ApprovalError: Nobody is there who could answer.
@@ -94,7 +96,8 @@ def approve_calls(
     """
     if run.settings.values.approve != run.values.approve:  # it holds for the calls of this very reply
         yield from pass_boundary(run, "call")
-    if asking.approve_call is None and run.values.approve not in policies:
+    is_asked = {place for place, (tool, _) in ready.items() if tool.approve or run.values.approve in policies}
+    if asking.approve_call is None and not is_asked:
         return ready
     # A tool that belongs to the run itself, such as `peek`, does nothing that a person must know of.
     calls = {
@@ -111,11 +114,17 @@ def approve_calls(
     left = {
         place: _as_decided(call, decisions.get(place))
         for place, call in calls.items()
-        if place not in decisions or decisions[place].verdict != "rejected"
+        if place in is_asked and (place not in decisions or decisions[place].verdict != "rejected")
     }
-    if left and run.values.approve in policies:
+    if left:
+        names = dict.fromkeys(ready[place][0].name for place in left)
         said = yield from _ask(
-            run, asking, draft.step_number, left, lambda item, given: _check(item, given, prepare)
+            run,
+            asking,
+            draft.step_number,
+            left,
+            check=lambda item, given: _check(item, given, prepare),
+            wanted_by="" if run.values.approve in policies else ", ".join(names),
         )
         for place, decision in said.items():
             if decision.verdict != "approved" or place not in decisions:  # else what was changed before stays
@@ -136,36 +145,53 @@ def approve_plan_text(
         yield from pass_boundary(run, "call")
     if run.values.approve != "all":
         return None
-    said = yield from _ask(run, asking, step_number, {0: plan}, _no_check)
+    said = yield from _ask(run, asking, step_number, {0: plan}, check=_no_check)
     return said[0]
 
 
 def _ask(
-    run: Run, asking: Asking, step_number: int, asked_of: Mapping[int, ToolCall | str], check: Check
+    run: Run,
+    asking: Asking,
+    step_number: int,
+    asked_of: Mapping[int, ToolCall | str],
+    *,
+    check: Check,
+    wanted_by: str = "",
 ) -> Generator[Event, None, dict[int, Decision]]:
-    """Ask of several things at once and wait until each is decided; decisions by their place."""
-    desk, question_id = asking.approvals, uuid.uuid4().hex[:12]
+    """Ask of several things at once and wait until each is decided; decisions by their place.
+
+    Args:
+        wanted_by: The tools whose authors want it, where the agent's `approve` does not.
+    """
+    desks, question_id = [each.desk for each in run.chain], uuid.uuid4().hex[:12]
     items = {place: _to_item(f"{question_id}-{place}", what) for place, what in asked_of.items()}
-    rule = desk.standing
+    rule = next((desk.standing for desk in desks if desk.standing is not None), None)
     if rule is not None:
         decisions = {place: Decision(item=item, verdict="approved", by=rule) for place, item in items.items()}
         for decision in decisions.values():
             yield ApprovalGiven(step_number=step_number, decision=decision)
         return decisions
-    if not desk.is_attended():
-        raise ApprovalError(_nobody(run, asking))
+    if not any(desk.is_attended() for desk in desks):
+        raise ApprovalError(_nobody(run, asking, wanted_by))
     question = Question(
-        id=question_id, run_id=run.run_id, step_number=step_number, items=tuple(items.values())
+        id=question_id,
+        run_id=run.run_id,
+        step_number=step_number,
+        items=tuple(items.values()),
+        agent_name=run.agent_name,
     )
-    said = yield from _wait(run, asking, question, check)
+    said = yield from _wait(run, asking, question, check, wanted_by)
     return {place: said[item.id] for place, item in items.items()}
 
 
 def _wait(
-    run: Run, asking: Asking, question: Question, check: Check
+    run: Run, asking: Asking, question: Question, check: Check, wanted_by: str
 ) -> Generator[Event, None, dict[str, Decision]]:
-    desk, start = asking.approvals, time.time()
-    asked = desk.put(question, check)
+    start = time.time()
+    desks = [each.desk for each in run.chain]  # who answers for a manager answers for those that it manages
+    asked = run.desk.put(question, check)
+    for desk in desks[1:]:
+        desk.show(asked)
     take_off = run.on_interrupt(asked.news.set)
     n_told = 0
     try:
@@ -183,13 +209,14 @@ def _wait(
             if n_told == len(question.items):
                 return asked.decisions
             run.raise_if_interrupted()
-            if not desk.has_anybody:
-                raise ApprovalError(_nobody(run, asking))
+            if not any(desk.has_anybody for desk in desks):
+                raise ApprovalError(_nobody(run, asking, wanted_by))
             asked.news.wait(_POLL_S)
     finally:
-        desk.withdraw(asked)
+        for desk in desks:
+            desk.withdraw(asked)
         take_off()
-        run.paused_s += time.time() - start
+        run.count_pause(time.time() - start)
 
 
 def _settle(
@@ -295,14 +322,19 @@ def _refusal(call: ToolCall, reason: str) -> str:
     )
 
 
-def _nobody(run: Run, asking: Asking) -> str:
+def _nobody(run: Run, asking: Asking, wanted_by: str) -> str:
     also = (
         " (approve_call is asked of every call, whatever approve says.)"
         if asking.approve_call is not None
         else ""
     )
+    how = "Answer from another thread inside `with agent.approvals.attended():` by agent.approvals.answer(…), or "
+    if wanted_by:
+        return (
+            f"{wanted_by} waits for a person's word at every call (approve=True), and nobody can answer here. {how}"
+            f"run without {wanted_by}.{also}"
+        )
     return (
-        f"approve={run.values.approve!r} wants a person to answer, and nobody can here. Answer from another thread "
-        "inside `with agent.approvals.attended():` by agent.approvals.answer(…), or set approve='never'."
+        f"approve={run.values.approve!r} wants a person to answer, and nobody can here. {how}set approve='never'."
         + also
     )

@@ -31,6 +31,8 @@ from agent_magic.models.retry import Failure, RetryPolicy
 
 _AFTER_OVERFLOW = 0.7
 """Of the tokens that a provider refused."""
+_NAP_S = 0.25
+"""Between two looks at what a signal handler has noted, for it may wake nobody."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +62,8 @@ def ask_model(
     while True:
         attempt += 1
         run.raise_if_interrupted()
+        if (yield from _await_turn(run, draft)):
+            composed = yield from _take_up_news(run, moment, composer, composed)
         n_counted = check_budget(run, moment, composed)
         messages, request = run.memory.take_request(
             run_id=run.run_id,
@@ -94,10 +98,7 @@ def ask_model(
                 tried = f" (tried {attempt} times)" if attempt > 1 else ""
                 raise GenerationError(failure.message + tried, model_id=run.model.model_id) from error
             yield from _wait(run, draft, failure, delay_s, attempt)
-            if has_news(run):  # the person used the wait
-                yield from pass_boundary(run, "call")
-                moment.summary_mode, moment.max_steps = run.values.summary_mode, run.max_steps
-                composed = yield from _prepare(run, moment, composer, kind)
+            composed = yield from _take_up_news(run, moment, composer, composed)
         else:
             note_call(run, request, message, time.monotonic() - start, n_counted)
             run.count_usage(message.usage)
@@ -137,10 +138,57 @@ def _wait(
     Raises:
         BudgetReached: There is no time for it.
     """
-    if run.values.max_time_s is not None:
-        check_time(run, run.values.max_time_s, delay_s=delay_s)
+    check_time(run, delay_s=delay_s)
     yield Waiting(step_number=draft.step_number, reason=failure.message, delay_s=delay_s, attempt=attempt)
-    run.stop.wait(delay_s)
+    deadline = time.monotonic() + delay_s
+    while (left_s := deadline - time.monotonic()) > 0:
+        _sleep(run, left_s)
+
+
+def _await_turn(run: Run, draft: Draft) -> Generator[Event, None, bool]:
+    """Wait for this run's turn, where the model takes only so many requests a minute; whether it had to.
+
+    Raises:
+        BudgetReached: There is no time for it.
+        Interrupted: The person stopped the run; its place in the line is free then.
+    """
+    limit = run.model.rate_limit
+    if limit is None:
+        return False
+    turn = limit.enter()
+    try:
+        delay_s = turn.delay_s()
+        if not delay_s:
+            return False
+        check_time(run, delay_s=delay_s)
+        reason = f"{run.model.model_id} takes {limit.per_minute:g} requests a minute, by requests_per_minute."
+        yield Waiting(step_number=draft.step_number, reason=reason, delay_s=delay_s, kind="rate")
+        while delay_s := turn.delay_s():
+            _sleep(run, delay_s)
+    finally:
+        turn.leave()
+    return True
+
+
+def _sleep(run: Run, delay_s: float) -> None:
+    """Sleep so long, or shorter: to be called again until the time has come.
+
+    Raises:
+        Interrupted: The person stopped the run.
+    """
+    run.stop.wait(min(delay_s, _NAP_S))
+    run.raise_if_interrupted()
+
+
+def _take_up_news(
+    run: Run, moment: Moment, composer: Composer, composed: Composed
+) -> Generator[Event, None, Composed]:
+    """The request after a wait, made up anew if the person used that to change something."""
+    if not has_news(run):
+        return composed
+    yield from pass_boundary(run, "call")
+    moment.summary_mode, moment.max_steps = run.values.summary_mode, run.max_steps
+    return (yield from _prepare(run, moment, composer, composed.kind))
 
 
 def _ask_once(

@@ -30,6 +30,7 @@ def has_news(run: Run) -> bool:
         seen.settings < len(run.settings.log)
         or seen.edits < run.memory.n_edits
         or not run.settings.go.is_set()
+        or (run.above is not None and run.above.is_paused)
     )
 
 
@@ -40,12 +41,14 @@ def pass_boundary(run: Run, place: Place) -> Generator[Event, None, None]:
         Interrupted: The person stopped the run.
     """
     yield from _take_up(run, place)
-    while not run.settings.go.is_set():
+    while run.is_paused:
         start = time.time()
         yield Waiting(step_number=run.step_number, kind="pause", reason="The person paused the run.")
-        while not run.settings.go.wait(_POLL_S):
+        while run.is_paused:
+            paused = next((each for each in run.chain if not each.settings.go.is_set()), run)
+            paused.settings.go.wait(_POLL_S)
             run.raise_if_interrupted()
-        run.paused_s += time.time() - start
+        run.count_pause(time.time() - start)
         yield from _take_up(run, place)
 
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import replace
 from os import PathLike
-from typing import cast
+from typing import Self, cast
 
 from agent_magic.agents.approving import CODE, CallApproval, approve_calls, may_ask
 from agent_magic.agents.asking import ask_model
@@ -19,6 +19,7 @@ from agent_magic.agents.checks import FinalAnswerCheck
 from agent_magic.agents.code_calls import CodeCalls
 from agent_magic.agents.code_observation import observe_answer, observe_code
 from agent_magic.agents.composing import compose_final, compose_plan
+from agent_magic.agents.definition import AgentDefinition
 from agent_magic.agents.drafts import StepDraft
 from agent_magic.agents.hooks import StepCallbacks
 from agent_magic.agents.moment import Composed, Moment, projection_of
@@ -26,6 +27,7 @@ from agent_magic.agents.multistep import MultiStepAgent
 from agent_magic.agents.observation import observation_budget
 from agent_magic.agents.planning import PlanApproval
 from agent_magic.agents.run import Run
+from agent_magic.agents.teams import managed_in
 from agent_magic.core.approval import ApprovalPolicy
 from agent_magic.core.errors import OptionError, ParsingError, ToolCallError
 from agent_magic.core.events import Event, ToolCallEnded, ToolCallStarted
@@ -43,6 +45,7 @@ from agent_magic.models.model import Model
 from agent_magic.tools.answer import parse_answer
 from agent_magic.tools.callable_tool import tool_from
 from agent_magic.tools.code_prompt import to_code_prompt
+from agent_magic.tools.find_tools import make_find_tools
 from agent_magic.tools.tool import PreparedCall, Tool
 from agent_magic.tools.toolbox import Source
 
@@ -115,6 +118,9 @@ class CodeAgent(MultiStepAgent):
         final_answer_checks: Iterable[FinalAnswerCheck] = (),
         answer_type: Value = None,
         step_callbacks: StepCallbacks | None = None,
+        managed_agents: Iterable[AgentDefinition] = (),
+        provide_run_summary: bool = False,
+        keep_memory: bool = False,
         approve: ApprovalPolicy = "never",
         approve_call: CallApproval | None = None,
         approve_plan: PlanApproval | None = None,
@@ -161,6 +167,9 @@ class CodeAgent(MultiStepAgent):
             final_answer_checks=final_answer_checks,
             answer_type=answer_type,
             step_callbacks=step_callbacks,
+            managed_agents=managed_agents,
+            provide_run_summary=provide_run_summary,
+            keep_memory=keep_memory,
             approve=approve,
             approve_call=approve_call,
             approve_plan=approve_plan,
@@ -255,22 +264,23 @@ class CodeAgent(MultiStepAgent):
     # -- requests ------------------------------------------------------------------------------
 
     def compose(self, moment: Moment, kind: RequestKind) -> Composed:
-        """No request has schemas: the tools stand in the system prompt, as Python functions."""
+        """No request has schemas: the tools, of many the likely ones, stand in the system prompt, as Python functions."""
         tools = {
             # What was cut is a variable of its own here, so there is nothing to look into it with.
             name: tool
             for name, tool in self._offered(moment).items()
-            if moment.own_tools.get(name) is not tool
+            if name != "peek" or moment.own_tools.get(name) is not tool
         }
+        told = self._told_tools(moment, tools, is_fixed=True)
         match kind:
             case "plan":
-                return compose_plan(moment, self._prompts, tools, self.instructions)
+                return compose_plan(moment, self._prompts, told, self.instructions)
             case "final":
                 return compose_final(moment, self._prompts, tools)
             case "act":
                 pass
         is_structured = self._is_structured(moment.model)
-        moment.memory.set_system_prompt(self._system_prompt(tools, is_structured=is_structured))
+        moment.memory.set_system_prompt(self._system_prompt(told, is_structured=is_structured))
         return Composed(
             kind=kind,
             projection=projection_of(kind, moment.summary_mode),
@@ -278,6 +288,10 @@ class CodeAgent(MultiStepAgent):
             options=_STRUCTURED if is_structured else {},
             tools=tools,
         )
+
+    def _make_find_tools(self, moment: Moment) -> Tool:
+        del moment  # whatever the model, it is shown functions
+        return make_find_tools(self.toolbox.current, self._finder, to_code_prompt, is_code=True)
 
     def _is_structured(self, model: Model) -> bool:
         return self.structured and model.capabilities.response_format
@@ -287,6 +301,7 @@ class CodeAgent(MultiStepAgent):
             "system_prompt",
             {
                 "tools": [to_code_prompt(tool) for tool in tools.values()],
+                "managed_agents": list(managed_in(tools)),
                 "authorized_imports": _to_shown(self._imports),
                 "writes": self._writes,
                 "structured": is_structured,
@@ -351,12 +366,19 @@ class CodeAgent(MultiStepAgent):
         self, run: Run, moment: Moment, draft: StepDraft, prepared: PreparedCall, tools: Mapping[str, Tool]
     ) -> Generator[Event, None, None]:
         call = draft.calls[0]
-        calls = CodeCalls(run, self, tools, code_id=call.id, step_number=draft.step_number)
+        budget = observation_budget(moment.window)
+        calls = CodeCalls(
+            run,
+            self,
+            tools,
+            code_id=call.id,
+            step_number=draft.step_number,
+            report=lambda tool, result, answer: self.report_of(tool, result, answer, budget),
+        )
         yield ToolCallStarted(step_number=draft.step_number, call=call)
         draft.entered.add(0)
         draft.watch(run.state.base)
         start = time.time()
-        budget = observation_budget(moment.window)
         executor = self._executor_for(run)
         note_secrets(_variables_of(executor, run.state.base))
         try:
@@ -367,7 +389,7 @@ class CodeAgent(MultiStepAgent):
                     functions=calls.functions,
                     lent=run.state.own,
                     guard=self.guard,
-                    is_interrupted=lambda: run.is_signalled or run.stop.is_set(),
+                    is_interrupted=lambda: run.is_stopping,
                     on_interrupt=run.on_interrupt,
                 )
             )
@@ -392,6 +414,8 @@ class CodeAgent(MultiStepAgent):
         if outcome.is_stopped:
             run.raise_if_interrupted()
             raise KeyboardInterrupt
+        if calls.unanswered is not None:
+            raise calls.unanswered
         if outcome.is_answered:
             draft.is_final_answer = True
             run.take_answer(outcome.answer, is_told=True)
@@ -410,6 +434,7 @@ class CodeAgent(MultiStepAgent):
             kept_as=seen.kept_as,
             printed=seen.whole,
             images=tuple(ImagePart(image=picture.image, name=picture.name) for picture in outcome.pictures),
+            sounds=seen.sounds,
         )
         if outcome.is_stopped:
             return replace(result, fault=_INTERRUPTED)
@@ -422,10 +447,18 @@ class CodeAgent(MultiStepAgent):
             return replace(result, fault=fault)
         return result
 
+    def _apart(self) -> Self:
+        # What it has made under its names stays its own from one call of a manager to the next.
+        if self._executor is None and isinstance(self.state.base, dict | NamespaceState):
+            self._executor_on(self.state.base)
+        return super()._apart()
+
     def _executor_for(self, run: Run) -> CodeExecutor:
         if self._executor is not None:
             return self._executor
-        base = run.state.base
+        return self._executor_on(run.state.base)
+
+    def _executor_on(self, base: State) -> CodeExecutor:
         namespace = base.namespace if isinstance(base, NamespaceState) else base
         if not isinstance(namespace, dict):
             raise OptionError(

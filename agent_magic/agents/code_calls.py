@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping, MutableSequence
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any, cast
@@ -22,11 +22,15 @@ from typing import Any, cast
 from agent_magic.agents.approving import CALLS_OF_CODE, Asking, approve_calls, may_ask
 from agent_magic.agents.calling import tell_crash
 from agent_magic.agents.drafts import StepDraft
-from agent_magic.agents.run import Run
+from agent_magic.agents.in_time import await_in_time, invoke_in_time
+from agent_magic.agents.managed import ManagedAgent, ManagedCall
+from agent_magic.agents.run import Interrupted, Run
 from agent_magic.agents.side_by_side import BACKGROUND_LOOP
-from agent_magic.core.errors import CallRejected, StepError, ToolCallError
+from agent_magic.core.current_run import in_run
+from agent_magic.core.errors import ApprovalError, CallRejected, StepError, ToolCallError
 from agent_magic.core.events import Event, ToolCallEnded, ToolCallStarted
 from agent_magic.core.messages import ToolCall
+from agent_magic.core.result import RunResult
 from agent_magic.core.steps import Fault, Timing, ToolResult
 from agent_magic.core.text import truncate
 from agent_magic.core.values import Value, describe, is_text_like, to_text
@@ -51,12 +55,21 @@ class CodeCalls:
         tools: By name, as they are for this step.
         code_id: Of the code's own call.
         step_number: Of the step.
+        report: What is noted of a managed agent that has answered, with its answer in words.
     """
 
     def __init__(
-        self, run: Run, asking: Asking, tools: Mapping[str, Tool], *, code_id: str, step_number: int
+        self,
+        run: Run,
+        asking: Asking,
+        tools: Mapping[str, Tool],
+        *,
+        code_id: str,
+        step_number: int,
+        report: Callable[[ManagedAgent, RunResult, str], str],
     ) -> None:
         self._run = run
+        self._report = report
         self._asking = asking
         self._code_id = code_id
         self._step_number = step_number
@@ -65,10 +78,14 @@ class CodeCalls:
         self._first: list[ToolResult | None] = []
         self._last: deque[ToolResult | None] = deque(maxlen=MAX_CALLS // 2)
         self._n_started = 0
+        self._going_on: dict[int, ToolResult] = {}
+        """What is kept of calls that have not ended, by their place."""
         self._events: deque[Event] = deque()
         self._carried: list[tuple[Coroutine[Any, Any, Value], Awaitable[Value], _Entered]] = []
         self.notes: list[str] = []
         """What the model should know of its calls, once the step is over."""
+        self.unanswered: ApprovalError | None = None
+        """Nobody was there who could have been asked of a call: the run ends with this step."""
         self._is_open = True
         self.functions: dict[str, Callable[..., Value]] = {
             name: self._final_answer(tool) if name == FINAL_ANSWER.name else ToolFunction(tool, self)
@@ -106,10 +123,15 @@ class CodeCalls:
                 awaitable.close()
             name = entered.tool.name
             text = f"{name} is async and was not awaited, so it did not run. Write `await {name}(…)`."
+            self._going_on.pop(entered.place, None)
             self._keep(entered.place, entered.refused(text))
             if text not in self.notes:
                 self.notes.append(text)
         self._carried.clear()
+        for place, kept in list(
+            self._going_on.items()
+        ):  # stopped on the way in or out, or left behind in a thread
+            self._keep(place, replace(kept, fault=_NOT_ENDED), only_if_open=True)
 
     def take_events(self) -> Generator[Event, None, None]:
         """The events that nobody took while the code ran, in order."""
@@ -122,6 +144,7 @@ class CodeCalls:
         Raises:
             ToolCallError: Its arguments do not fit; the body was not entered.
             CallRejected: The person refused it.
+            ApprovalError: The person is to be asked, and nobody can answer.
             Exception: What the body raised, as it is.
         """
         call = ToolCall(id=self._run.call_ids.unique("call_1"), name=tool.name, arguments={})
@@ -132,8 +155,10 @@ class CodeCalls:
             prepared = tool.prepare(arguments, None)
             with persons_code():
                 prepared = self._approved(tool, call, prepared)
-        except StepError as error:
+        except (StepError, ApprovalError) as error:
             self._end(place, ToolResult(call=call, fault=_fault(error)))
+            if isinstance(error, ApprovalError):
+                self.unanswered = error
             raise
         return self._make(_Entered(tool, call, prepared, place))
 
@@ -142,11 +167,12 @@ class CodeCalls:
     def _make(self, entered: _Entered) -> Value:
         place, call = entered.place, entered.call
         with persons_code():
-            self._keep(place, ToolResult(call=call))
+            self._going_on[place] = begun = ToolResult(call=call)
+            self._keep(place, begun)
             self._tell(ToolCallStarted(step_number=self._step_number, call=call, inside=self._code_id))
             try:
-                with printing_into(entered.sink):
-                    value = entered.tool.invoke(entered.prepared)
+                with printing_into(entered.sink), in_run(self._run.run_id):
+                    value = self._enter_body(entered)
             except BaseException as crash:  # Ctrl-C and the end of the step too: recorded, then raised again
                 self._end(place, entered.failed(crash))
                 raise
@@ -156,6 +182,30 @@ class CodeCalls:
         if printed := entered.sink.text:  # in its place among what the code prints
             sys.stdout.write(printed)
         return self._await(value, entered) if is_async else value
+
+    def _enter_body(self, entered: _Entered) -> Value:
+        tool, prepared = entered.tool, entered.prepared
+        try:
+            if isinstance(tool, ManagedAgent):
+                entered.managed = managed = ManagedCall(
+                    tool,
+                    prepared,
+                    self._run,
+                    step_number=self._step_number,
+                    call_id=entered.call.id,
+                    inside=self._code_id,
+                )
+                value = managed.carry(self._tell)
+                if tool.agent.provide_run_summary and managed.result is not None:
+                    answer = entered.succeeded(value).observation
+                    self.notes.append(self._report(tool, managed.result, answer))
+                return value
+            value = invoke_in_time(tool, prepared, self._run)
+        except Interrupted:
+            raise KeyboardInterrupt from None  # as the code is stopped elsewhere
+        if tool.output_schema is not None and not inspect.isawaitable(value):
+            tool.check_result(value)
+        return value
 
     def _await(self, awaitable: Awaitable[Value], entered: _Entered) -> Coroutine[Any, Any, Value]:
         carried = self._awaited(awaitable, entered)
@@ -186,7 +236,8 @@ class CodeCalls:
         try:
             # As with any tool: its time is not the code's.
             with step.clock_stopped() if step is not None else contextlib.nullcontext():
-                value = await asyncio.wrap_future(done)
+                value = await await_in_time(asyncio.wrap_future(done), entered.tool)
+            entered.tool.check_result(value)
         except BaseException as crash:  # as in `_make`
             loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])
             self._end(entered.place, entered.failed(crash))
@@ -201,7 +252,7 @@ class CodeCalls:
             CallRejected: It is not to be made.
         """
         run = self._run
-        if not may_ask(run, self._asking) or run.own_tools.get(tool.name) is tool:
+        if not may_ask(run, self._asking, (tool,)) or run.own_tools.get(tool.name) is tool:
             return prepared
         asked = StepDraft(self._step_number)
         asked.calls = (call,)
@@ -242,23 +293,26 @@ class CodeCalls:
         with self._lock:
             place = self._n_started
             self._n_started += 1
+            self._going_on[place] = result
             if place < MAX_CALLS // 2:
                 self._first.append(result)
             else:
                 self._last.append(result)
             return place
 
-    def _keep(self, place: int, result: ToolResult) -> None:
+    def _keep(self, place: int, result: ToolResult, *, only_if_open: bool = False) -> None:
+        """Put a result in its place; of a call in the middle of very many there is none."""
         with self._lock:
-            if place < len(self._first):
-                self._first[place] = result
-                return
-            at = place - (self._n_started - len(self._last))
-            if 0 <= at < len(self._last):
-                self._last[at] = result
+            results: MutableSequence[ToolResult | None] = self._first
+            at = place
+            if place >= len(self._first):
+                results, at = self._last, place - (self._n_started - len(self._last))
+            if 0 <= at < len(results) and not (only_if_open and _has_ended(results[at])):
+                results[at] = result
 
     def _end(self, place: int, result: ToolResult) -> None:
         self._keep(place, result)
+        self._going_on.pop(place, None)
         with persons_code():
             self._tell(ToolCallEnded(step_number=self._step_number, result=result, inside=self._code_id))
 
@@ -270,6 +324,16 @@ class CodeCalls:
             return
         while self._events:
             listen(self._events.popleft())
+
+
+def _has_ended(result: ToolResult | None) -> bool:
+    return result is not None and (result.timing is not None or result.fault is not None)
+
+
+_NOT_ENDED = Fault(
+    kind="Interrupted",
+    message="The call had not ended when its step did; what it did so far is not known.",
+)
 
 
 class ToolFunction:
@@ -310,6 +374,8 @@ class _Entered:
         self.call = call
         self.prepared = prepared
         self.place = place
+        self.managed: ManagedCall | None = None
+        """Of a call of an agent, once it is made."""
         self.sink = Sink()
         self._start = time.time()
 
@@ -328,6 +394,9 @@ class _Entered:
             return self._to_result(
                 fault=_fault(crash if isinstance(crash, StepError) else tell_crash(self.tool, crash))
             )
+        if self.managed is not None:
+            self.managed.close()
+            return self._to_result(fault=self.managed.to_fault())
         return self._to_result(
             fault=Fault(kind="Interrupted", message="The call was interrupted before it ended.")
         )
@@ -343,8 +412,9 @@ class _Entered:
             notes=self.prepared.notes,
             printed=self.sink.text,
             timing=Timing(start=self._start, end=time.time()),
+            run=self.managed.result if self.managed else None,
         )
 
 
-def _fault(error: StepError) -> Fault:
+def _fault(error: StepError | ApprovalError) -> Fault:
     return Fault(kind=type(error).__name__, message=error.message)

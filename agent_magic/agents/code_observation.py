@@ -8,7 +8,9 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from agent_magic.agents.sounds import listen_to, tell_sound
 from agent_magic.core.redact import redact
+from agent_magic.core.sound import Sound
 from agent_magic.core.state import AgentState
 from agent_magic.core.steps import ANSWER_GIVEN, NOTHING_TOLD
 from agent_magic.core.text import strip_control, truncate
@@ -29,6 +31,8 @@ class SeenCode:
     """The `obs_N` that holds the whole, if the text is cut."""
     whole: str = ""
     """The whole, if the text is cut."""
+    sounds: tuple[Sound, ...] = ()
+    """The value that it ended in, if it is a sound."""
 
 
 def observe_code(outcome: CodeOutcome, state: AgentState, budget: int, timeout_s: float | None) -> SeenCode:
@@ -46,13 +50,16 @@ def observe_code(outcome: CodeOutcome, state: AgentState, budget: int, timeout_s
         parts.append("(1 picture is shown.)" if n == 1 else f"({n} pictures are shown.)")
     if outcome.has_value:
         parts.append(f"Value of the last line: {show_value(outcome.value, _VALUE_CHARS, timeout_s)}")
+    sound = listen_to(outcome.value) if outcome.has_value else None
+    sounds = () if sound is None else (sound,)
+    parts += map(tell_sound, sounds)
     is_over = outcome.is_answered or outcome.is_stopped or outcome.error is not None
     text = redact("\n".join(parts)) or ("" if is_over else NOTHING_TOLD)
     if len(text) <= budget:
-        return SeenCode(text=text)
+        return SeenCode(text=text, sounds=sounds)
     name = state.keep(text)
     hint = f"; the whole is in the variable {name}: print({name}[:5000])"
-    return SeenCode(text=truncate(text, budget, hint=hint), kept_as=name, whole=text)
+    return SeenCode(text=truncate(text, budget, hint=hint), kept_as=name, whole=text, sounds=sounds)
 
 
 def observe_answer(answer: Value, told: str, budget: int, timeout_s: float | None) -> str:

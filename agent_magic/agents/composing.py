@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from agent_magic.agents.managed import ManagedAgent
 from agent_magic.agents.moment import Composed, Moment, projection_of
+from agent_magic.agents.teams import managed_in
 from agent_magic.core.messages import ChatMessage
 from agent_magic.prompts.templates import PromptTemplates
 from agent_magic.tools.answer import answer_schema
@@ -25,7 +27,15 @@ def compose_plan(
     system = prompts.render(
         "planning_system",
         {
-            "tools": [tool.to_schema() for name, tool in tools.items() if name != FINAL_ANSWER.name],
+            "tools": [
+                tool.to_schema()
+                for name, tool in tools.items()
+                if name != FINAL_ANSWER.name and not isinstance(tool, ManagedAgent)
+            ],
+            "managed_agents": [
+                {"name": name, "description": tool.agent.description}
+                for name, tool in managed_in(tools).items()
+            ],
             "custom_instructions": instructions,
         },
     )

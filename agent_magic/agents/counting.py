@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from agent_magic.core.messages import ChatMessage
 from agent_magic.core.request import SentRequest
+
+_Run = TypeVar("_Run")
 
 
 class CallIds:
@@ -33,25 +36,40 @@ class CallIds:
             return call_id
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unreported(Generic[_Run]):
+    """A model call whose figures the provider did not report."""
+
+    run: _Run
+    """That made it: the run itself, or one of a managed agent."""
+    request: SentRequest
+    message: ChatMessage
+    n_counted: int | None
+    """The tokens of the request, where they were counted."""
+
+
 @dataclass(slots=True, kw_only=True)
-class Spent:
-    """What the model calls of a run took so far, for its budgets."""
+class Spent(Generic[_Run]):
+    """What the model calls of a run took so far, for its budgets; calls of managed agents count in the sums."""
 
     n_calls: int = 0
+    """Of the run's own."""
     seconds: float = 0.0
-    """Spent in model calls."""
+    """Spent in the run's own model calls."""
+    output_tokens: int = 0
+    """Of the run's own calls."""
+    last_input: tuple[int, int] | None = None
+    """Of its own last call with figures: input tokens as reported, and as estimated before."""
     tokens: int = 0
     """Input and output; where a provider reported none, as estimated."""
-    output_tokens: int = 0
     cost_usd: float | None = 0.0
     """None as soon as a call's cost is unknown."""
-    unreported: list[tuple[SentRequest, ChatMessage, int | None]] = field(
-        default_factory=list[tuple[SentRequest, ChatMessage, int | None]]
-    )
-    """Calls whose figures the provider did not report, as long as nobody has asked for them; with the
-    tokens of the request, where they were counted."""
-    last_input: tuple[int, int] | None = None
-    """Of the last call with figures: input tokens as reported, and as estimated before."""
+    n_summed: int = 0
+    """How many calls the sums are of."""
+    unreported: list[Unreported[_Run]] = field(default_factory=list[Unreported[_Run]])
+    """Calls that are in no sum yet, as long as nobody has asked for one."""
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    """Held while sums are read and made: calls of several managed agents go on side by side."""
 
 
 @dataclass(slots=True, kw_only=True)

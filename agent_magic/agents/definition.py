@@ -12,11 +12,17 @@ from agent_magic.agents.approvals import Approvals
 from agent_magic.agents.approving import CallApproval
 from agent_magic.agents.checks import Checks, FinalAnswerCheck
 from agent_magic.agents.hooks import Callbacks, StepCallbacks, check_signature
+from agent_magic.agents.managed import Manageable, ManagedAgent, Started, tool_of
 from agent_magic.agents.moment import Moment
 from agent_magic.agents.observation import observation_budget
 from agent_magic.agents.planning import PlanApproval
+from agent_magic.agents.reporting import report_variables, to_summary
+from agent_magic.agents.run import Run
+from agent_magic.agents.teams import check_managed, managed_in, refuse_team
+from agent_magic.agents.told_tools import told_tools
 from agent_magic.core.approval import ApprovalPolicy
 from agent_magic.core.errors import OptionError
+from agent_magic.core.result import RunResult
 from agent_magic.core.settings import AgentSettings, SummaryMode
 from agent_magic.core.state import AgentState, DictState, State, is_usable_name
 from agent_magic.core.values import Value
@@ -24,11 +30,20 @@ from agent_magic.models.model import Model
 from agent_magic.models.select import choose_model
 from agent_magic.prompts.templates import PromptTemplates
 from agent_magic.tools.builtin import FINAL_ANSWER, make_final_answer, make_peek
+from agent_magic.tools.find_tools import (
+    FIND_TOOLS,
+    MOST_TOOLS,
+    ToolFinder,
+    make_find_tools,
+    show_briefly,
+    show_whole,
+)
+from agent_magic.tools.offering import OffersTool
 from agent_magic.tools.tool import Tool
 from agent_magic.tools.toolbox import Source, Toolbox
 
 
-class AgentDefinition:
+class AgentDefinition(OffersTool):
     """Tools, a model, settings, checks and prompts; each can be changed between two calls."""
 
     _prompt_file: str
@@ -48,6 +63,9 @@ class AgentDefinition:
         final_answer_checks: Iterable[FinalAnswerCheck] = (),
         answer_type: Value = None,
         step_callbacks: StepCallbacks | None = None,
+        managed_agents: Iterable[AgentDefinition] = (),
+        provide_run_summary: bool = False,
+        keep_memory: bool = False,
         approve: ApprovalPolicy = "never",
         approve_call: CallApproval | None = None,
         approve_plan: PlanApproval | None = None,
@@ -61,7 +79,7 @@ class AgentDefinition:
         """Define the agent; no model is asked.
 
         Args:
-            tools: Functions, other callables and `Tool`s.
+            tools: Functions, other callables, `Tool`s, and tools of smolagents or LangChain.
             model: A `Model`, a LiteLLM id `provider/name`, `"local"` for the embedded model, or
                 None to choose one as the documentation says.
             name: An identifier.
@@ -77,6 +95,11 @@ class AgentDefinition:
                 a pydantic model, …; None for anything.
             step_callbacks: Functions `callback(step)` or `callback(step, agent=agent)`, by the
                 class of the step (`MemoryStep` for all), or a list for action steps.
+            managed_agents: Other agents, which this one calls as tools: each has a model, tools and a
+                memory of its own, and gives its answer. They may as well stand among `tools`.
+            provide_run_summary: When a manager calls this agent, it is told what was done beside the answer.
+            keep_memory: When a manager calls this agent again, it goes on with what it remembers; else
+                each call begins afresh.
             approve: What waits for a person's word: nothing (`never`), tool calls (`tools`), or plans
                 too (`all`). It is given at `agent.approvals`, from another thread.
             approve_call: `approve_call(call)` is asked of each tool call, whatever `approve` says: True
@@ -97,6 +120,10 @@ class AgentDefinition:
         if not is_usable_name(name):
             raise OptionError(
                 f"{name!r} is no name for an agent. Give an identifier that is no keyword, such as 'analyst'."
+            )
+        if name == FINAL_ANSWER.name:
+            raise OptionError(
+                f"{name!r} is the tool by which every agent answers, so no agent can have that name. Give another, such as 'analyst'."
             )
         self.name = name
         self.description = description
@@ -121,7 +148,14 @@ class AgentDefinition:
         self._model: Model | None = None
         if model is not None:
             self.model = model if isinstance(model, Model) else choose_model(model).model
+        self.provide_run_summary = provide_run_summary
+        self.keep_memory = keep_memory
+        self._as_tools: dict[str, ManagedAgent] = {}
         self.toolbox = Toolbox(tools)
+        for agent in check_managed(managed_agents):
+            self.toolbox.add(agent)
+        refuse_team(self)
+        self._finder = ToolFinder()
         self.state = _to_agent_state(state)
 
     @property
@@ -144,6 +178,23 @@ class AgentDefinition:
     def tools(self) -> dict[str, Tool]:
         """The tools as they are now, by name."""
         return self.toolbox.current()
+
+    @property
+    def managed_agents(self) -> dict[str, Manageable]:
+        """The agents among its tools, by the name that it calls each by."""
+        return {name: tool.agent for name, tool in managed_in(self.tools).items()}
+
+    def to_tool(self, name: str | None = None) -> ManagedAgent:
+        """This agent as a tool that a manager calls; the same object each time, as long as its description is the same.
+
+        Args:
+            name: The variable that holds it; None for its own name.
+        """
+        name = name or self.name
+        known = self._as_tools.get(name)
+        if known is None or not known.is_made_from(known.function):
+            known = self._as_tools[name] = tool_of(self, name)
+        return known
 
     @property
     def settings(self) -> AgentSettings:
@@ -243,24 +294,70 @@ class AgentDefinition:
         self._prompts = prompts if templates is None else prompts.override(templates)
         self._prompt_templates = templates
 
+    def report_of(self, tool: ManagedAgent, result: RunResult, answer: str, budget: int) -> str:
+        """What this agent's model is told of a managed agent that has answered.
+
+        Args:
+            tool: The agent.
+            result: Of its run.
+            answer: As the model is told any result.
+            budget: Characters of the summary, where the agent gives one.
+        """
+        summary = to_summary(result, budget) if tool.agent.provide_run_summary else ""
+        return self._prompts.render("managed_report", report_variables(tool.name, result, answer, summary))
+
+    def start_managed(self, task: str, additional_args: Mapping[str, Value], above: Run | None) -> Started:
+        """A run for one call of a manager; see `MultiStepAgent`."""
+        raise NotImplementedError
+
     def _offered(self, moment: Moment) -> dict[str, Tool]:
-        """The tools as they are now, and the two of our own.
+        """The tools as they are now, and our own: all that can be called.
 
         `peek` is offered from the moment that something was cut, at the end of the list, so that
         the part of a request that a provider has cached stays the same.
         """
-        tools = {**self.toolbox.current()}
+        own = self.toolbox.current()
+        tools = {**own}
         if self._answer_type is not None and FINAL_ANSWER.name in tools:
             raise OptionError(
                 "answer_type is given, and so is a tool final_answer of your own, which has its own types. "
                 "Leave out one of them."
             )
         tools.setdefault(FINAL_ANSWER.name, self._answer_tool)
-        if moment.state.has_kept and "peek" not in tools:
+        is_many = len(own) > MOST_TOOLS
+        if is_many and FIND_TOOLS not in own:
+            if FIND_TOOLS not in moment.own_tools:
+                moment.own_tools[FIND_TOOLS] = self._make_find_tools(moment)
+            tools[FIND_TOOLS] = moment.own_tools[FIND_TOOLS]
+        # Of many tools the list grows at its end, so there it must stand from the beginning.
+        if (moment.state.has_kept or is_many) and "peek" not in tools:
             if "peek" not in moment.own_tools:
                 moment.own_tools["peek"] = make_peek(moment.state, observation_budget(moment.window))
             tools["peek"] = moment.own_tools["peek"]
         return tools
+
+    def _told_tools(self, moment: Moment, tools: Mapping[str, Tool], *, is_fixed: bool) -> Mapping[str, Tool]:
+        """Those of the offered tools that the model is told of: all, or of many the likely ones.
+
+        Args:
+            moment: Where the run is.
+            tools: Those that are offered.
+            is_fixed: They stand in the system prompt, which stays the same while a run goes on.
+        """
+        if len(tools) <= MOST_TOOLS:
+            return tools
+        ours = {id(self._answer_tool), *map(id, moment.own_tools.values())}
+        own = {name: tool for name, tool in tools.items() if id(tool) not in ours}
+        if len(own) <= MOST_TOOLS:
+            return tools
+        first, since = told_tools(self._finder, moment.memory.steps, own, is_fixed=is_fixed)
+        always = [name for name in tools if name not in own or name in (FIND_TOOLS, FINAL_ANSWER.name)]
+        return {name: tools[name] for name in dict.fromkeys((*first, *always, *since))}
+
+    def _make_find_tools(self, moment: Moment) -> Tool:
+        """`find_tools`, which shows what it finds as the model of this moment is told of tools."""
+        show = show_briefly if moment.model.capabilities.tools else show_whole
+        return make_find_tools(self.toolbox.current, self._finder, show)
 
 
 def _to_agent_state(state: State | Mapping[str, Value] | AgentState | None) -> AgentState:

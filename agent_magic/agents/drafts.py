@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Protocol
 
+from agent_magic.agents.observation import MAX_ERROR
 from agent_magic.core.changes import NameChange, Snapshot, find_changes, take_snapshot
 from agent_magic.core.messages import ChatMessage, TokenUsage, ToolCall
 from agent_magic.core.state import State
@@ -31,6 +34,8 @@ class Draft(ABC):
         self.fault: Fault | None = None
         self.token_usage: TokenUsage | None = None
         self.model_input_digest = ""
+        self.signed: Mapping[str, Value] | None = None
+        """Of the whole reply, see `ChatMessage.signed`."""
         self.step: ActionStep | PlanningStep | None = None
         """What it became, from just before that enters memory."""
 
@@ -49,6 +54,7 @@ class Draft(ABC):
         self.text_pieces[:] = [message.content or ""]
         self.reasoning_pieces[:] = [message.reasoning or ""]
         self.token_usage = message.usage
+        self.signed = message.signed
 
     def take_back_answer(self) -> None:  # noqa: B027 - a plan has no answer to take back
         """Where the run is stopped before an answer was taken, it is none."""
@@ -110,6 +116,14 @@ class Binding:
     after: Value
 
 
+class GoingOn(Protocol):
+    """A call whose body can say what it has come to before it ends."""
+
+    def leave(self, call: ToolCall) -> ToolResult | None:
+        """End it as interrupted; None if it was not begun."""
+        ...
+
+
 class StepDraft(Draft):
     """An action step while it is being made."""
 
@@ -121,6 +135,8 @@ class StepDraft(Draft):
         """By place in `calls`."""
         self.entered: set[int] = set()
         """Places of the calls whose bodies were entered, or are about to be."""
+        self.going_on: dict[int, GoingOn] = {}
+        """Those of them that can say what they have come to: of managed agents."""
         self.is_code = is_code
         """The step's action is a block of code; its one call is the code."""
         self.is_final_answer = False
@@ -172,7 +188,9 @@ class StepDraft(Draft):
                 for change in changes
             }
         results = tuple(
-            self.results.get(place)
+            _within_limit(self.results[place])
+            if place in self.results
+            else self._left(place, call)
             or ToolResult(call=call, fault=_unanswered(fault, was_entered=place in self.entered))
             for place, call in enumerate(self.calls)
         )
@@ -184,12 +202,16 @@ class StepDraft(Draft):
             calls_start=self.calls_start,
             tool_results=results,
             is_code=self.is_code,
-            fault=fault,
+            fault=fault and _cut(fault),
             token_usage=self.token_usage,
             is_final_answer=self.is_final_answer,
             changes=changes,
             model_input_digest=self.model_input_digest,
+            signed=self.signed,
         )
+
+    def _left(self, place: int, call: ToolCall) -> ToolResult | None:
+        return self.going_on[place].leave(call) if place in self.going_on else None
 
 
 def _unanswered(fault: Fault | None, *, was_entered: bool) -> Fault:
@@ -201,6 +223,19 @@ def _unanswered(fault: Fault | None, *, was_entered: bool) -> Fault:
     else:
         happened = "The call was not run: the run ended before it."
     return Fault(kind=kind, message=happened)
+
+
+def _within_limit(result: ToolResult) -> ToolResult:
+    """The result with an error text that is no longer than a model is told, whoever wrote it."""
+    if result.fault is None or len(result.fault.message) <= MAX_ERROR:
+        return result
+    return replace(result, fault=_cut(result.fault))
+
+
+def _cut(fault: Fault) -> Fault:
+    if len(fault.message) <= MAX_ERROR:
+        return fault
+    return replace(fault, message=truncate(fault.message, MAX_ERROR))
 
 
 def _advised(fault: Fault, advice: str) -> Fault:

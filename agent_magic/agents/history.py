@@ -24,11 +24,12 @@ _UNDOABLE_RUNS = 20
 class RunHistory:
     """What an agent remembers: ended runs, those that go on, and their memory."""
 
-    def __init__(self) -> None:
+    def __init__(self, active: list[Run] | None = None) -> None:
         self.lock = threading.RLock()
         self.results: list[RunResult] = []
         """Of the runs in memory, in order of ending."""
-        self.active: list[Run] = []
+        self.active: list[Run] = [] if active is None else active
+        """Those that go on; of calls by managers too, whose runs are remembered elsewhere."""
         self.last: Run | None = None
         """The run started last."""
         self.call_ids = CallIds()

@@ -14,6 +14,7 @@ from agent_magic.core.events import (
     ArgumentsDelta,
     ContextShortened,
     Event,
+    ManagedEvent,
     ModelReplied,
     Notice,
     PlanDelta,
@@ -50,7 +51,8 @@ def logged(
             except StopIteration as end:
                 return end.value
             level = _level(event)
-            if LOGGER.isEnabledFor(level):
+            # A managed agent's own run logs its events.
+            if LOGGER.isEnabledFor(level) and not isinstance(event, ManagedEvent):
                 extra = {"run_id": run_id, "agent_name": agent_name, "event": event}
                 LOGGER.log(level, "%s: %s", agent_name, _words(event), extra=extra)
             yield event
@@ -110,8 +112,12 @@ def _words(event: Event) -> str:  # noqa: C901 - one case for each event
             return f"the person is asked about {n_items} {'thing' if n_items == 1 else 'things'}"
         case ApprovalGiven():
             return f"{event.decision.item.name} {event.verdict} by {event.decision.by}"
+        case Waiting(kind="rate"):
+            return f"waits {event.delay_s:.1f} s for its turn"
         case Waiting():
             return f"waits {event.delay_s:.1f} s after attempt {event.attempt}"
+        case ManagedEvent():
+            return f"an event of {event.agent_name}"
         case SettingChanged():
             return f"{event.name} is {event.value!r:.100} {event.effective}"
         case ContextShortened():

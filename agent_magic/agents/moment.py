@@ -60,7 +60,7 @@ class Composed:
     options: Mapping[str, Value] = field(default_factory=dict[str, Value])
     """What goes to the model beside all this, such as a response format."""
     tools: Mapping[str, Tool]
-    """Those that the model is told of."""
+    """Those that can be called; the ones that the model is told of come first."""
 
 
 class Composer(Protocol):

@@ -5,35 +5,37 @@ It must not draw, print or log; a run yields events, and never from a `finally`.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import contextvars
+import copy
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self, cast
 
+from agent_magic.agents import async_runs
 from agent_magic.agents.boundary import foresee_max_steps
 from agent_magic.agents.definition import AgentDefinition, at_least_one
 from agent_magic.agents.drafts import StepDraft
 from agent_magic.agents.history import RunHistory
 from agent_magic.agents.log import is_heard, logged
 from agent_magic.agents.loop import take_steps
+from agent_magic.agents.managed import Started
 from agent_magic.agents.meter import Meter
 from agent_magic.agents.moment import Composed, Moment
+from agent_magic.agents.pictures import to_image
 from agent_magic.agents.preview import Preview, preview_next, preview_sent
 from agent_magic.agents.resuming import chain_of, drop_last_run, origin_of, resumed_task
 from agent_magic.agents.run import BY_PERSON, Origin, Run
-from agent_magic.agents.side_by_side import THREADS
 from agent_magic.agents.taking_up import find_memory, open_names, restore_names, results_in, tell_missing
 from agent_magic.agents.task import build_task
+from agent_magic.agents.teams import refuse_team
 from agent_magic.agents.tracing import Blame, blame
 from agent_magic.agents.undoing import Undone, undo
-from agent_magic.core.errors import OptionError
+from agent_magic.core.errors import OptionError, ToolDefinitionError
 from agent_magic.core.events import Event, RunEnded, RunStarted
 from agent_magic.core.memory import AgentMemory
-from agent_magic.core.messages import ChatMessage, RequestKind, TokenUsage
+from agent_magic.core.messages import ChatMessage, ImagePart, RequestKind, TokenUsage
 from agent_magic.core.result import AgentMode, RunResult
 from agent_magic.core.settings import SettingChange, SummaryMode
 from agent_magic.core.state import AgentState, is_usable_name
@@ -317,29 +319,31 @@ class MultiStepAgent(AgentDefinition, ABC):
         run = self._start(
             task, reset=reset, images=images, additional_args=additional_args, max_steps=max_steps
         )
-        loop = asyncio.get_running_loop()
-        run.loop = loop
-        done: asyncio.Future[None] = loop.create_future()
-
-        def work() -> None:
-            error: BaseException | None = None
-            try:
-                for _ in self._drive(run):
-                    pass
-            except BaseException as raised:  # noqa: BLE001 - it is raised again where it is awaited
-                error = raised
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(_settle, done, error)
-
-        context = contextvars.copy_context()
-        THREADS.start(lambda: context.run(work))
-        try:
-            await done
-        except asyncio.CancelledError:
-            # A model or a tool that cannot be stopped ends behind; its results are not used.
-            self._history.close(run, "The task that awaited the run was cancelled.", self.state)
-            raise
+        await async_runs.finish(
+            run, lambda: self._drive(run), lambda reason: self._history.close(run, reason, self.state)
+        )
         return _ended(run)
+
+    def astream(
+        self,
+        task: str,
+        *,
+        reset: bool = True,
+        images: Sequence[Value] | None = None,
+        additional_args: Mapping[str, Value] | None = None,
+        max_steps: int | None = None,
+    ) -> AsyncGenerator[Event, None]:
+        """`stream` for asynchronous code: `async for event in agent.astream(task)`.
+
+        The run goes on as its events are asked for; leaving the loop early ends it as
+        `interrupted`. Where tools run is as for `arun`.
+        """
+        run = self._start(
+            task, reset=reset, images=images, additional_args=additional_args, max_steps=max_steps
+        )
+        return async_runs.follow(
+            run, lambda: self._drive(run), lambda reason: self._history.close(run, reason, self.state)
+        )
 
     def resume(
         self,
@@ -404,6 +408,38 @@ class MultiStepAgent(AgentDefinition, ABC):
         run = self._again(max_steps)
         run.listen = listen
         return self._drive(run)
+
+    # -- as a managed agent --------------------------------------------------------------------
+
+    def start_managed(self, task: str, additional_args: Mapping[str, Value], above: Run | None) -> Started:
+        """A run for one call of a manager, which is `above`; its events have it go on.
+
+        It knows nothing of other runs, and is in no memory but its manager's, unless `keep_memory`
+        is set: then it goes on with this agent's own.
+
+        Raises:
+            DefinitionError: None can be started.
+        """
+        agent = self if self.keep_memory else self._apart()
+        images = []
+        if agent.model.capabilities.images:
+            drawn = ((name, to_image(value)) for name, value in additional_args.items())
+            images = [ImagePart(image=image, name=name) for name, image in drawn if image is not None]
+        run = agent._start(task, reset=False, images=images, additional_args=additional_args, max_steps=None)
+        run.above = above
+        run.loop = above.loop if above else None
+        return Started(
+            run=run,
+            events=agent._drive(run),
+            close=lambda reason: agent._history.close(run, reason, agent.state),
+        )
+
+    def _apart(self) -> Self:
+        """This agent with a memory and names of its own; what it is made of is the same."""
+        twin = copy.copy(self)
+        twin._history = RunHistory(self._history.active)
+        twin.state = self.state.apart()
+        return twin
 
     # -- steering ------------------------------------------------------------------------------
 
@@ -511,6 +547,8 @@ class MultiStepAgent(AgentDefinition, ABC):
         # The system prompt depends on what the model can do, and finding out may take seconds:
         # the first step puts it in, when the run is on the screen already.
         self.check_model(self.model)
+        with contextlib.suppress(ToolDefinitionError):  # its step is going to say so
+            refuse_team(self)
         run = Run(
             agent_name=self.name,
             mode=self.mode,
@@ -521,6 +559,7 @@ class MultiStepAgent(AgentDefinition, ABC):
             task=step,
             max_steps=limit,
             call_ids=self._history.call_ids,
+            desk=self._approvals,
             origin=origin,
         )
         self._history.enter(run)
@@ -671,12 +710,3 @@ def _check_choice(what: str, value: Value, choices: tuple[str, ...]) -> None:
 def _ended(run: Run) -> RunResult:
     assert run.result is not None
     return run.result
-
-
-def _settle(done: asyncio.Future[None], error: BaseException | None) -> None:
-    if done.done():
-        return
-    if error is None:
-        done.set_result(None)
-    else:
-        done.set_exception(error)

@@ -19,11 +19,16 @@ _MAX_SIDE = 1568
 _MAX_FIGURE_PIXELS = 30_000_000
 
 
-def to_image(value: Value) -> Image.Image | None:
+def to_image(value: Value, *, is_sure: bool = False) -> Image.Image | None:
     """A picture for a model, or None if the value is no picture.
 
-    Pictures are pillow images, figures (whatever has a method `savefig`), and `uint8` arrays of shape
-    (height, width, 3 or 4).
+    Pictures are pillow images, figures (whatever has a method `savefig`), the axes of a figure, and
+    `uint8` arrays of shape (height, width, 3 or 4).
+
+    Args:
+        value: Of any kind.
+        is_sure: It is known to be a picture, so arrays of other numbers or without colours are too, and
+            the bytes of an image file.
 
     Raises:
         Exception: Of any kind, if the picture is broken.
@@ -34,13 +39,11 @@ def to_image(value: Value) -> Image.Image | None:
     kind: Value = type(value)
     if callable(getattr(kind, "savefig", None)):
         return _draw(value)
-    if hasattr(kind, "__array_interface__") and _has_pixels(value):
-        from PIL import Image  # noqa: PLC0415 - slow, and only a picture needs it
-
-        height, width = value.shape[:2]
-        every = max(1, max(height, width) // (2 * _MAX_SIDE))
-        return _bounded(Image.fromarray(value[::every, ::every]))
-    return None
+    if callable(getattr(kind, "get_figure", None)) and callable(getattr(kind, "get_xlim", None)):
+        return _draw(value.get_figure())
+    if hasattr(kind, "__array_interface__") and (_has_colours(value) or (is_sure and _has_pixels(value))):
+        return _of_pixels(value)
+    return _of_file(value) if is_sure and kind is bytes else None
 
 
 def _draw(figure: Value) -> Image.Image | None:
@@ -63,9 +66,36 @@ def _n_pixels(figure: Value) -> float:
         return 0.0
 
 
+def _has_colours(array: Value) -> bool:
+    return str(array.dtype) == "uint8" and _has_pixels(array) and len(array.shape) == 3 and array.shape[2] > 1
+
+
 def _has_pixels(array: Value) -> bool:
     shape = array.shape
-    return str(array.dtype) == "uint8" and len(shape) == 3 and shape[2] in (3, 4) and 0 not in shape
+    is_flat = len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3, 4))
+    return is_flat and 0 not in shape and array.dtype.kind in "biuf"
+
+
+def _of_pixels(array: Value) -> Image.Image:
+    from PIL import Image  # noqa: PLC0415 - slow, and only a picture needs it
+
+    height, width = array.shape[:2]
+    every = max(1, max(height, width) // (2 * _MAX_SIDE))
+    pixels = array[::every, ::every]
+    if len(pixels.shape) == 3 and pixels.shape[2] == 1:
+        pixels = pixels[:, :, 0]
+    if str(pixels.dtype) != "uint8":  # from black to white, or else from the least to the most
+        pixels = pixels.astype("float64")
+        low, high = float(pixels.min()), float(pixels.max())
+        low, high = (0.0, 1.0) if low >= 0 and high <= 1 else (low, high)
+        pixels = ((pixels - low) / ((high - low) or 1.0) * 255).astype("uint8")
+    return _bounded(Image.fromarray(pixels))
+
+
+def _of_file(data: bytes) -> Image.Image:
+    from PIL import Image  # noqa: PLC0415 - slow, and only a picture needs it
+
+    return _bounded(Image.open(io.BytesIO(data)))
 
 
 def _bounded(image: Image.Image) -> Image.Image:

@@ -10,9 +10,10 @@ import asyncio
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from agent_magic.agents.approvals import Approvals
 from agent_magic.agents.counting import CallIds, Failures, Seen, Spent
 from agent_magic.agents.drafts import Binding, Draft, PlanDraft, StepDraft
 from agent_magic.agents.meter import Meter
@@ -102,6 +103,8 @@ class Run:
     """Of the newest answer that was checked."""
     listen: Callable[[Event], object] | None = None
     """Takes the events that arise while code runs, at once; without it they are told after the code."""
+    above: Run | None = None
+    """Of a managed agent: the run whose call it was started for."""
     _draft: Draft | None = None
     _reason = ""
 
@@ -116,6 +119,7 @@ class Run:
         task: TaskStep,
         max_steps: int | None,
         call_ids: CallIds,
+        desk: Approvals | None = None,
         mode: AgentMode = "tools",
         origin: Origin | None = None,
     ) -> None:
@@ -144,13 +148,15 @@ class Run:
         self.max_steps = (max_steps or settings.values.max_steps) + self.first_step - 1
         """The number of the last step that may be made."""
         self.call_ids = call_ids
+        self.desk = desk or Approvals()
+        """Where it asks the person."""
         self.stop = threading.Event()
         """Set when the person wants it to end; waits of the run listen to it."""
         self.steps: list[RunStep] = []
         """This run's own, in memory already, as they were made."""
         self.bindings: dict[int, dict[str, Binding]] = {}
         """What each step made of names, by its number."""
-        self.spent = Spent()
+        self.spent: Spent[Run] = Spent()
         self.failures = Failures()
         self.plan: str | None = origin.plan if origin else None
         """The newest plan that counts."""
@@ -162,6 +168,19 @@ class Run:
     def n_left(self) -> int:
         """Steps left, the one that is made now or next counted."""
         return self.max_steps - self.step_number + 1
+
+    @property
+    def chain(self) -> Iterator[Run]:
+        """The run itself, then those that it was started for, nearest first."""
+        run: Run | None = self
+        while run is not None:
+            yield run
+            run = run.above
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the person has it wait, or one that it was started for."""
+        return any(not run.settings.go.is_set() for run in self.chain)
 
     # -- stopping ----------------------------------------------------------------------------
 
@@ -179,10 +198,22 @@ class Run:
             wake()
         return lambda: self._wakers.remove(wake)
 
+    @property
+    def is_stopping(self) -> bool:
+        """Whether the person has stopped it, or one that it was started for; asked from signal handlers too."""
+        if self.is_signalled or self.stop.is_set():
+            return True
+        return self.above is not None and self.above.is_stopping
+
+    @property
+    def reason(self) -> str:
+        """Why it is stopped; empty if nobody said."""
+        return next((run._reason for run in self.chain if run._reason), "")
+
     def raise_if_interrupted(self) -> None:
         """Leave for the recording of the interrupt, if there is one."""
-        if self.is_signalled or self.stop.is_set():
-            raise Interrupted(self._reason)
+        if self.is_stopping:
+            raise Interrupted(self.reason)
 
     # -- steps -------------------------------------------------------------------------------
 
@@ -223,9 +254,19 @@ class Run:
             self._append(step)
 
     def count_usage(self, usage: TokenUsage | None) -> None:
-        """Add what a model call cost; one that does not say makes the sum unknown."""
+        """Add what a model call cost; one that does not say makes the sum unknown.
+
+        The runs that it was started for count it too, at once.
+        """
         reported = usage or TokenUsage()
-        self.usage = reported if self.usage is None else self.usage + reported
+        for run in self.chain:
+            with run._lock:  # calls of several managed agents go on side by side
+                run.usage = reported if run.usage is None else run.usage + reported
+
+    def count_pause(self, seconds: float) -> None:
+        """Note how long the person had it wait; those that it was started for waited with it."""
+        for run in self.chain:
+            run.paused_s += seconds
 
     # -- the end -----------------------------------------------------------------------------
 

@@ -17,6 +17,10 @@ from agent_magic.core.values import Value
 _IDLE_S = 30.0
 
 
+class TimeIsOver(Exception):  # noqa: N818 - it says what happened
+    """What was waited for took longer than it may."""
+
+
 class KeptThreads:
     """Daemon threads that wait for the next job for a while before they end.
 
@@ -86,6 +90,7 @@ def wait_for(
     awaitable: Awaitable[Value],
     loop: asyncio.AbstractEventLoop,
     on_interrupt: Callable[[Callable[[], None]], Callable[[], None]],
+    timeout_s: float | None = None,
 ) -> Value:
     """Run an awaitable in `loop`, which runs in another thread, and wait for its value.
 
@@ -96,6 +101,11 @@ def wait_for(
         awaitable: Of any thread's making.
         loop: Running.
         on_interrupt: Takes what is to be called at an interrupt, gives what takes it off again.
+        timeout_s: So long it is waited for.
+
+    Raises:
+        TimeIsOver: It took longer; it is cancelled.
+        BaseException: What the awaitable raised.
     """
     done: Future[Value] = Future()
     task: list[asyncio.Task[Value]] = []
@@ -123,7 +133,12 @@ def wait_for(
     loop.call_soon_threadsafe(begin)
     take_off = on_interrupt(cancel_from_outside)
     try:
-        return done.result()
+        return done.result(timeout_s)
+    except TimeoutError as error:
+        if done.done():  # it raised one itself
+            raise
+        cancel_from_outside()
+        raise TimeIsOver from error
     except BaseException:  # Ctrl-C above all: nobody waits for the task any more
         cancel_from_outside()
         raise

@@ -14,25 +14,30 @@ from agent_magic.agents.asking import ask_model
 from agent_magic.agents.calling import Body, CallOutcome, Ready, call_tools
 from agent_magic.agents.composing import compose_final, compose_plan
 from agent_magic.agents.drafts import StepDraft
+from agent_magic.agents.managed import ManagedAgent, ManagedCall
 from agent_magic.agents.moment import Composed, Moment, projection_of
 from agent_magic.agents.multistep import MultiStepAgent
 from agent_magic.agents.observation import observation_budget, observe
 from agent_magic.agents.run import Run
+from agent_magic.agents.teams import managed_in
 from agent_magic.core.errors import ParsingError, StepError, ToolCallError
 from agent_magic.core.events import Event, ToolCallEnded, ToolCallStarted
 from agent_magic.core.messages import ChatMessage, RequestKind, ToolCall
 from agent_magic.core.redact import redact
 from agent_magic.core.steps import ACCEPTED, Fault, ToolResult
-from agent_magic.core.text import truncate
+from agent_magic.core.text import replace_surrogates, truncate
 from agent_magic.core.values import Value, safe_repr
 from agent_magic.models.parsing import has_call_mark, parse_tool_calls, read_arguments
 from agent_magic.tools.answer import parse_answer
 from agent_magic.tools.builtin import FINAL_ANSWER
+from agent_magic.tools.find_tools import listed
 from agent_magic.tools.tool import PreparedCall, Tool
 
 STOP = ("Observation:", "Calling tools:")
 """Where a model that writes its calls as text would begin to make up their results."""
 _MAX_RAW_ARGUMENTS = 2_000
+_MAX_NAME = 200
+"""Characters of a call's name that are kept; no tool has one so long."""
 _FINAL_FORM = 'final_answer with {"answer": <the answer>}'
 
 
@@ -49,24 +54,25 @@ class ToolCallingAgent(MultiStepAgent):
     _prompt_file = "toolcalling_agent.yaml"
 
     def compose(self, moment: Moment, kind: RequestKind) -> Composed:
-        """An action's request has the schemas of all tools; one for a plan or the last answer has none."""
+        """An action's request has the schemas of the tools, of many the likely ones; one for a plan or the last answer none."""
         tools = self._offered(moment)
+        native_tools = moment.model.capabilities.tools
+        told = self._told_tools(moment, tools, is_fixed=not native_tools)
         match kind:
             case "plan":
-                return compose_plan(moment, self._prompts, tools, self.instructions)
+                return compose_plan(moment, self._prompts, told, self.instructions)
             case "final":
                 return compose_final(moment, self._prompts, tools)
             case "act":
                 pass
-        native_tools = moment.model.capabilities.tools
         if moment.is_first_request or not native_tools:
-            moment.memory.set_system_prompt(self._system_prompt(tools, native_tools=native_tools))
+            moment.memory.set_system_prompt(self._system_prompt(told, native_tools=native_tools))
         return Composed(
             kind=kind,
             projection=projection_of(kind, moment.summary_mode),
-            schemas=tuple([tool.to_schema() for tool in tools.values()]),
+            schemas=tuple([tool.to_schema() for tool in told.values()]),
             stop=STOP,
-            tools=tools,
+            tools={**told, **tools},  # one that it is not told of can be called by its name all the same
         )
 
     def _system_prompt(self, tools: Mapping[str, Tool], *, native_tools: bool) -> str:
@@ -76,6 +82,7 @@ class ToolCallingAgent(MultiStepAgent):
                 # A model with native calls reads the tools in the request's own place for them;
                 # so a tool that changes does not change the prompt's text.
                 "tools": [] if native_tools else [tool.to_schema() for tool in tools.values()],
+                "managed_agents": list(managed_in(tools)),
                 "native_tools": native_tools,
                 "custom_instructions": self.instructions,
             },
@@ -135,7 +142,7 @@ class ToolCallingAgent(MultiStepAgent):
             draft.calls_start = parsed.start
             draft.calls = self._name_calls(run, draft, parsed.calls)
             return True
-        names = ", ".join(tools)
+        names = listed(tools)
         if not text.strip():
             reason = f" (finish_reason {message.finish_reason!r})" if message.finish_reason else ""
             raise ParsingError(f"The reply was empty{reason}. Call one of: {names}.")
@@ -154,11 +161,13 @@ class ToolCallingAgent(MultiStepAgent):
         """The calls with ids unique in this memory and arguments read; unreadable ones get a fault."""
         named: list[ToolCall] = []
         for place, call in enumerate(calls):
-            call_id, name = run.call_ids.unique(call.id), call.name.strip()
+            call_id = run.call_ids.unique(replace_surrogates(call.id))
+            name = replace_surrogates(call.name.strip())[:_MAX_NAME]
             try:
                 arguments: Mapping[str, Value] | str = read_arguments(call.arguments)
             except ParsingError as error:
-                arguments = truncate(str(call.arguments), _MAX_RAW_ARGUMENTS)
+                raw = call.arguments  # a mapping may be too deep or hold too large a number for `str`
+                arguments = truncate(raw if isinstance(raw, str) else safe_repr(raw), _MAX_RAW_ARGUMENTS)
                 draft.results[place] = ToolResult(
                     call=ToolCall(id=call_id, name=name, arguments=arguments), fault=_fault(error)
                 )
@@ -187,7 +196,7 @@ class ToolCallingAgent(MultiStepAgent):
         self, run: Run, moment: Moment, draft: StepDraft, tools: Mapping[str, Tool]
     ) -> Generator[Event, None, None]:
         ready = yield from self._prepare_calls(run, draft, tools)
-        if ready and may_ask(run, self):
+        if ready and may_ask(run, self, [tool for tool, _ in ready.values()]):
             ready = yield from approve_calls(
                 run, self, draft, ready, lambda call: _look_up(call, self._offered(moment), run)
             )
@@ -195,21 +204,32 @@ class ToolCallingAgent(MultiStepAgent):
             draft.watch(run.state.base)
         budget = observation_budget(moment.window)
         bodies: dict[int, Body] = {}
+
+        def manage(place: int, tool: ManagedAgent, prepared: PreparedCall) -> ManagedCall:
+            call_id = draft.calls[place].id
+            managed = ManagedCall(tool, prepared, run, step_number=draft.step_number, call_id=call_id)
+            draft.going_on[place] = managed
+            return managed
+
         try:
-            for outcome in call_tools(ready, run, self.max_tool_threads, bodies):
+            for outcome in call_tools(ready, run, self.max_tool_threads, bodies, manage):
                 call = draft.calls[outcome.place]
+                if outcome.event is not None:
+                    yield outcome.event
+                    continue
                 if not outcome.is_over:
                     draft.entered.add(outcome.place)
                     yield ToolCallStarted(step_number=draft.step_number, call=call)
                     continue
-                draft.results[outcome.place] = result = self._to_result(run, call, outcome, budget)
+                managed = bodies[outcome.place].managed
+                draft.results[outcome.place] = result = self._to_result(run, call, outcome, budget, managed)
                 yield ToolCallEnded(step_number=draft.step_number, result=result)
         finally:
             # Where an interrupt came before the news of a call that had ended: what it gave is not lost.
             for place, body in list(bodies.items()):
                 if place not in draft.results and body.has_returned:
-                    outcome = body.to_outcome(place)
-                    draft.results[place] = self._to_result(run, draft.calls[place], outcome, budget)
+                    call, outcome = draft.calls[place], body.to_outcome(place)
+                    draft.results[place] = self._to_result(run, call, outcome, budget, body.managed)
 
     def _prepare_calls(
         self, run: Run, draft: StepDraft, tools: Mapping[str, Tool]
@@ -225,8 +245,11 @@ class ToolCallingAgent(MultiStepAgent):
                 yield ToolCallEnded(step_number=draft.step_number, result=draft.results[place])
         return ready
 
-    def _to_result(self, run: Run, call: ToolCall, outcome: CallOutcome, budget: int) -> ToolResult:
+    def _to_result(
+        self, run: Run, call: ToolCall, outcome: CallOutcome, budget: int, managed: ManagedCall | None
+    ) -> ToolResult:
         notes = outcome.prepared.notes
+        made = managed.result if managed else None
         if outcome.error is not None:
             return ToolResult(
                 call=call,
@@ -234,18 +257,24 @@ class ToolCallingAgent(MultiStepAgent):
                 notes=notes,
                 printed=outcome.printed,
                 timing=outcome.timing,
+                run=made,
             )
-        seen = observe(outcome.output, outcome.tool.name, run.state, budget)
+        tool = outcome.tool
+        seen = observe(outcome.output, tool.name, run.state, budget, is_image=tool.gives_images)
         return ToolResult(
             call=call,
-            observation=seen.text,
+            observation=self.report_of(tool, made, seen.text, budget)
+            if made is not None and isinstance(tool, ManagedAgent)
+            else seen.text,
             output=outcome.output,
             bound_to=seen.bound_to,
             kept_as=seen.kept_as,
             images=seen.images,
+            sounds=seen.sounds,
             notes=notes,
             printed=outcome.printed,
             timing=outcome.timing,
+            run=made,
         )
 
 
@@ -287,8 +316,8 @@ def _find_tool(name: str, tools: Mapping[str, Tool]) -> Tool:
     shown = truncate(redact(safe_repr(name)), 200)  # half a secret is not known as one
     near = difflib.get_close_matches(name, tools, n=1)
     if near:
-        raise ToolCallError(f"No tool {shown}. Tools: {', '.join(tools)}. {tools[near[0]].call_form}")
-    raise ToolCallError(f"No tool {shown}. Tools: {', '.join(tools)}. Call one of these.")
+        raise ToolCallError(f"No tool {shown}. Tools: {listed(tools)}. {tools[near[0]].call_form}")
+    raise ToolCallError(f"No tool {shown}. Tools: {listed(tools)}. Call one of these.")
 
 
 def _prepare(tool: Tool, call: ToolCall, run: Run) -> PreparedCall:

@@ -62,6 +62,8 @@ class Question:
     run_id: str
     step_number: int
     items: tuple[Item, ...]
+    agent_name: str = ""
+    """Whose run asks: the agent itself, or one that it manages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

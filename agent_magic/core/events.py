@@ -70,7 +70,7 @@ class PlanDelta:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """The run waits: to make a model call again that failed in a passing way, or for the person."""
+    """The run waits: to make a model call again that failed in a passing way, for its turn, or for the person."""
 
     step_number: int
     reason: str
@@ -78,7 +78,8 @@ class Waiting:
     """None: until the person lets it go on."""
     attempt: int = 0
     """The attempt that failed, counted from 1."""
-    kind: Literal["retry", "pause", "approval"] = "retry"
+    kind: Literal["retry", "rate", "pause", "approval"] = "retry"
+    """`rate`: no more requests a minute are allowed; `delay_s` is then an estimate."""
     question: Question | None = None
     """What the person is asked."""
 
@@ -181,6 +182,27 @@ class RunEnded:
     result: RunResult
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManagedEvent:
+    """An event of a run that a managed agent makes for a call.
+
+    All of one run come between the `ToolCallStarted` and the `ToolCallEnded` of the call, the run's
+    `RunStarted` first and its `RunEnded` last; runs that go on side by side are interleaved.
+    """
+
+    step_number: int
+    """Of the step whose call it is, in the run that yields this."""
+    call_id: str
+    agent_name: str
+    """Of the managed agent."""
+    run_id: str
+    """Of its run."""
+    event: Event
+    """A `ManagedEvent` again, where that agent manages others."""
+    inside: str | None = None
+    """As of `ToolCallStarted`."""
+
+
 Event = (
     RunStarted
     | StepStarted
@@ -195,6 +217,7 @@ Event = (
     | ModelReplied
     | ToolCallStarted
     | ToolCallEnded
+    | ManagedEvent
     | StepEnded
     | RunEnded
 )

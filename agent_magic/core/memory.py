@@ -17,7 +17,7 @@ from agent_magic.core.digest import add_messages, digest_schemas, new_digest
 from agent_magic.core.edits import STEP_VIEWS, Field, MemoryChange, StepView, edited
 from agent_magic.core.entry import Entry, View
 from agent_magic.core.errors import OptionError
-from agent_magic.core.form.entry import EntryRecord
+from agent_magic.core.form.entry import EntryRecord, to_entry_record
 from agent_magic.core.form.memory import MemoryRecord, read_memory, write_memory
 from agent_magic.core.messages import ChatMessage, RequestKind, ToolSchema
 from agent_magic.core.request import ACT, Projection, SentRequest
@@ -336,10 +336,7 @@ class AgentMemory:
         with self._lock:
             record = MemoryRecord(
                 system_prompts=tuple(self._system_prompts),
-                entries=[
-                    EntryRecord(**{name: getattr(entry, name) for name in EntryRecord.__slots__})
-                    for entry in self._entries
-                ],
+                entries=[to_entry_record(entry) for entry in self._entries],
                 changes=tuple(self._changes),
                 undoable=tuple(self._undoable),
                 requests=tuple(self._requests),

@@ -96,6 +96,9 @@ class ChatMessage:
     usage: TokenUsage | None = None
     finish_reason: str | None = None
     """`stop`, `tool_calls`, `length` (cut off), … as the provider says it."""
+    signed: Mapping[str, Value] | None = None
+    """What the provider signed of its thinking and wants to see again beside these calls: plain JSON in
+    the form of the model that wrote it, whose id is at `by`; no other is sent it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -126,6 +126,8 @@ def _as_line(step: RunStep, kept: Mapping[str, str], *, summary_mode: bool) -> t
                     if step.is_code
                     else _line_of(message, kept.get(message.tool_call_id or ""), has_calls=bool(calls)),
                     tool_calls=calls if message.tool_calls else (),
+                    reasoning=None,
+                    signed=None,
                 )
                 for message in step.to_messages(summary_mode=summary_mode)
             )

@@ -140,6 +140,10 @@ class AgentState:
         run._extra = {**({} if fresh else self._extra), **(extra or {})}
         return run
 
+    def apart(self) -> AgentState:
+        """A State on the same base that knows nothing else of this one: no open names, nothing kept."""
+        return AgentState(self.base, scope=self.scope, references=self.references, lock=self._lock)
+
     def copy(self) -> AgentState:
         """The State as it is now; what is kept or opened there is not seen here."""
         copy = self.fork()
@@ -202,7 +206,8 @@ class AgentState:
     def keep(self, value: Value) -> str:
         """Keep what was too long to tell whole in the agent's own layer, as the next `obs_N`."""
         with self._lock:
-            numbers = [int(name[4:]) for name in (*self._layer, *self._lost) if _KEPT.fullmatch(name)]
+            names = (*self._layer, *self._lost, *self._extra)  # a manager may hand over what it kept
+            numbers = [int(name[4:]) for name in names if _KEPT.fullmatch(name)]
             name = f"obs_{1 + max(numbers, default=0)}"
             self._layer[name] = value
         return name

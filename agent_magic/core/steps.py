@@ -1,4 +1,4 @@
-"""The steps of a memory, and what a model is shown of each.
+"""The steps of a memory, what a model is shown of each, and the run that made them.
 
 Steps are frozen records; `to_messages` is a pure choice of their fields, in two views:
 
@@ -10,7 +10,7 @@ Steps are frozen records; `to_messages` is a pure choice of their fields, in two
 | action: model's text | sent | left out |
 | action: tool calls, observations, their images, error | sent | sent |
 | action: code | inside the model's text | the code alone |
-| action: reasoning | left out | left out |
+| action: reasoning, what is signed of it | beside native calls, for a provider that wants it back | the same |
 | final answer | for a native call its tool result; else assistant text; never both | the same |
 
 It must not ask a model, nor change a record.
@@ -25,6 +25,8 @@ from typing import NoReturn, TypeVar
 
 from agent_magic.core.changes import NameChange
 from agent_magic.core.messages import ChatMessage, ImagePart, TokenUsage, ToolCall
+from agent_magic.core.outcome import AgentMode, CheckResult, Fault, RunStatus, Timing, Verified
+from agent_magic.core.sound import Sound
 from agent_magic.core.values import Description, Value, to_text
 
 ACCEPTED = "accepted"
@@ -37,20 +39,6 @@ ANSWER_GIVEN = "The answer was given: "
 """How the line begins that tells, in the observation of code, which answer it gave."""
 OPENING_TAG, CLOSING_TAG = "<code>", "</code>"
 """Between these a model writes its code."""
-_FOR_MODEL = frozenset(
-    {
-        "StepError",
-        "ParsingError",
-        "ToolCallError",
-        "ToolError",
-        "ToolExecutionError",
-        "CodeExecutionError",
-        "CodeRefused",
-        "FinalAnswerRejected",
-        "CallRejected",
-        "Interrupted",
-    }
-)
 _Class = TypeVar("_Class", bound=type)
 
 
@@ -75,33 +63,6 @@ class MemoryStep:
     def to_messages(self, *, summary_mode: bool = False) -> tuple[ChatMessage, ...]:
         """What a model is shown of this step, in the normal or the summary view."""
         raise NotImplementedError
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timing:
-    """When something began and ended, in seconds since 1970 (UTC)."""
-
-    start: float
-    end: float
-
-    @property
-    def duration_s(self) -> float:
-        """Length in seconds."""
-        return self.end - self.start
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
-    """An error as plain data: its traceback and the objects in it are let go."""
-
-    kind: str
-    """The error's class, such as `ToolCallError`; `Interrupted` for a stop by the person."""
-    message: str
-
-    @property
-    def is_for_model(self) -> bool:
-        """Whether the model is told; what ends a run, such as a failure of the model, is for the person alone."""
-        return self.kind in _FOR_MODEL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +101,8 @@ class ToolResult:
     """The `obs_N` that holds the whole, if the observation is cut."""
     images: tuple[ImagePart, ...] = ()
     """Shown to a model that sees, beside the observation."""
+    sounds: tuple[Sound, ...] = ()
+    """For the person to play."""
     fault: Fault | None = None
     notes: tuple[str, ...] = ()
     """How arguments were read, such as `message read as @top10`."""
@@ -151,6 +114,8 @@ class ToolResult:
     """Of code: the calls of tools that it made, in the order of their starts; their arguments are live values."""
     n_calls_left_out: int = 0
     """Of thousands of calls that code made, so many in the middle are not kept."""
+    run: RunResult | None = None
+    """The run that a managed agent made for this call."""
 
     def to_text(self) -> str:
         """The text of the tool message: notes, then the observation or the error.
@@ -276,6 +241,8 @@ class ActionStep(MemoryStep):
     """What became of the namespace while its calls ran."""
     model_input_digest: str = ""
     """Of the request, see `core.digest`."""
+    signed: Mapping[str, Value] | None = None
+    """Of the reply, see `ChatMessage.signed`."""
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
@@ -327,7 +294,16 @@ class ActionStep(MemoryStep):
         messages: list[ChatMessage] = []
         text = "" if summary_mode else self.model_output[: self.calls_start].rstrip()
         if text or self.tool_results:
-            messages.append(ChatMessage(role="assistant", content=text or None, tool_calls=self.tool_calls))
+            is_native = self.calls_start is None and bool(self.tool_results)
+            messages.append(
+                ChatMessage(
+                    role="assistant",
+                    content=text or None,
+                    tool_calls=self.tool_calls,
+                    reasoning=(self.reasoning or None) if is_native else None,
+                    signed=self.signed if is_native else None,
+                )
+            )
         for result in self.tool_results:  # no generator: every step of a run comes by here
             message = ChatMessage(
                 role="tool",
@@ -406,3 +382,40 @@ class FinalAnswerStep(MemoryStep):
 
 RunStep = TaskStep | PlanningStep | ActionStep | FinalAnswerStep
 """What a run adds to a memory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
+class RunResult:
+    """The outcome of one run, with every step that was made."""
+
+    run_id: str
+    agent_name: str
+    model_id: str
+    task: str
+    value: Value
+    """The answer: the object itself. None as well if there is none, so look at `status`."""
+    status: RunStatus
+    max_steps: int
+    steps: tuple[RunStep, ...]
+    """This run's own steps: the task, the actions, the final answer."""
+    usage: TokenUsage
+    """All model calls of the run added up, those of its managed agents' runs too."""
+    timing: Timing
+    error: Fault | None = None
+    """Why it failed or was interrupted, or which budget was used up."""
+    verified: Verified = "unchecked"
+    checks: tuple[CheckResult, ...] = ()
+    """Of the answer in `value`, in the order of the checks."""
+    resumed_from: str | None = None
+    """The id of the run that this one went on with."""
+    mode: AgentMode = "tools"
+
+    @property
+    def actions(self) -> tuple[ActionStep, ...]:
+        """The action steps alone."""
+        return tuple(step for step in self.steps if isinstance(step, ActionStep))
+
+    @property
+    def plans(self) -> tuple[PlanningStep, ...]:
+        """The planning steps alone."""
+        return tuple(step for step in self.steps if isinstance(step, PlanningStep))

@@ -69,6 +69,16 @@ def to_display(text: str) -> str:
     return text if text.isascii() else _BIDI.sub(lambda m: f"⟨U+{ord(m[0]):04X}⟩", text)
 
 
+def strip_ends(text: str, max_chars: int) -> str:
+    """`strip_control` of a value's text that is to be cut to `max_chars`: what will be cut is not looked at."""
+    n = 4 * max_chars
+    if len(text) > 2 * n:
+        head, tail = (strip_control(end, is_screen=False) for end in (text[:n], text[-n:]))
+        if min(len(head), len(tail)) >= max_chars:
+            return head + text[n:-n] + tail
+    return strip_control(text, is_screen=False)
+
+
 def replace_surrogates(text: str) -> str:
     """`text` with each lone surrogate as U+FFFD, so that it can be encoded."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)

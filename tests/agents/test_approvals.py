@@ -97,7 +97,9 @@ def test_answer_at_an_empty_desk_is_refused() -> None:
     )
 
 
-@pytest.mark.parametrize("digest", ["", "0" * 32, _add(1).digest, "é"])
+@pytest.mark.parametrize(
+    "digest", ["", "0" * 32, _add(1).digest, "é"], ids=["none", "zeros", "another", "accented"]
+)
 def test_answer_to_other_arguments_than_are_asked_is_refused(digest: str) -> None:
     desk, asked = _desk(_add())
     assert _said(desk, "q-0", "approve", digest=digest) == snapshot(
@@ -237,3 +239,17 @@ def test_what_became_of_old_items_is_forgotten() -> None:
         desk.withdraw(desk.put(Question(id=str(n), run_id="r", step_number=1, items=(item,)), _refuse_words))
     assert _said(desk, "0-0", "approve").startswith("Nothing with the id")
     assert _said(desk, "1099-0", "approve").startswith("The run no longer waits")
+
+
+def test_question_that_lies_on_two_desks_is_answered_once() -> None:
+    desk, asked = _desk(_add())
+    other = Approvals()
+    other.show(asked)
+    assert other.open == desk.open
+    assert other.answer("q-0", "approve", by="the person at the manager's desk") == "now"
+    assert _said(desk, "q-0", "reject") == snapshot(
+        "add was approved already, by the person at the manager's desk. Nothing was changed."
+    )
+    for each in (desk, other):
+        each.withdraw(asked)
+        assert each.open == ()

@@ -571,7 +571,7 @@ def test_interrupt_while_the_person_is_asked_leaves_the_calls_unmade(how: str) -
 
 def test_interrupt_from_another_thread_wakes_a_run_that_waits() -> None:
     agent = _asking([_ADD, final(3)])
-    with within(5.0), answering(agent, lambda _question: agent.interrupt("Enough.")):
+    with within(10), answering(agent, lambda _question: agent.interrupt("Enough.")):
         result = agent.run("go")
     assert (result.status, result.error and result.error.message) == ("interrupted", "Enough.")
 

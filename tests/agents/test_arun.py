@@ -23,6 +23,7 @@ from agents.checking import (
 from inline_snapshot import snapshot
 
 from agent_magic.core.errors import OptionError
+from agent_magic.core.events import RunEnded, SettingChanged, StepEnded
 from agent_magic.core.steps import ActionStep, TaskStep
 from agent_magic.models.scripted import ScriptedModel
 from agent_magic.tools.decorator import tool
@@ -47,6 +48,19 @@ class _Places:
         self.loops.append(asyncio.get_running_loop())
         await asyncio.sleep(0.001)
         return "fetched"
+
+
+class _Hanging:
+    """A tool that cannot be stopped."""
+
+    def __init__(self) -> None:
+        self.entered, self.let_go = threading.Event(), threading.Event()
+
+    def hang(self) -> str:
+        """Hang."""
+        self.entered.set()
+        self.let_go.wait(PATIENCE_S)
+        return "late"
 
 
 # -- run inside a running loop -----------------------------------------------------------------------
@@ -220,13 +234,14 @@ def test_arun_refuses_a_blank_task_before_anything() -> None:
         asyncio.run(agent_of([]).arun(" "))
 
 
-def test_arun_raises_a_fault_of_the_runtime() -> None:
-    class Odd(ScriptedModel):
-        def diagnose(self, error: Exception) -> Any:
-            raise ZeroDivisionError("odd")
+class _Odd(ScriptedModel):
+    def diagnose(self, error: Exception) -> Any:
+        raise ZeroDivisionError("odd")
 
+
+def test_arun_raises_a_fault_of_the_runtime() -> None:
     agent = agent_of([])
-    agent.model = Odd([ValueError("x")])
+    agent.model = _Odd([ValueError("x")])
     with pytest.raises(ZeroDivisionError):
         asyncio.run(agent.arun("go"))
     assert agent.result is not None
@@ -244,7 +259,7 @@ def _cancel_when(agent: Any, is_time: threading.Event) -> None:
         start = time.perf_counter()
         with pytest.raises(asyncio.CancelledError):
             await run
-        assert time.perf_counter() - start < 1
+        assert time.perf_counter() - start < 10  # the tool hangs for 20
 
     asyncio.run(main())
     assert agent.result is not None
@@ -357,3 +372,147 @@ def test_interrupt_ends_arun_without_an_exception() -> None:
     assert (result.status, result.error.message) == ("interrupted", "Enough.")
     assert cancelled.is_set()
     assert_usable(agent)
+
+
+def test_interrupt_of_arun_does_not_wait_for_a_tool_that_cannot_be_stopped() -> None:
+    hanging = _Hanging()
+    agent = agent_of([calls(("hang", {})), final(1)], hanging.hang)
+
+    async def main() -> Any:
+        run = asyncio.ensure_future(agent.arun("go"))
+        await asyncio.to_thread(hanging.entered.wait, PATIENCE_S)
+        agent.interrupt("enough")
+        return await run
+
+    result = asyncio.run(main())
+    assert not hanging.let_go.is_set()
+    hanging.let_go.set()
+    assert (result.status, result.error.message) == ("interrupted", "enough")
+    assert_valid(agent.memory)
+    assert_usable(agent)
+
+
+# -- astream ---------------------------------------------------------------------------------------
+
+
+def test_astream_gives_the_events_of_stream_and_leaves_the_loop_free() -> None:
+    def new() -> Any:
+        return agent_of([calls(("look", {})), calls(("fetch", {}), ("look", {})), final(1)], *_tools())
+
+    def _tools() -> tuple[Any, Any]:
+        places = _Places()
+        return places.look, places.fetch
+
+    async def main() -> tuple[list[str], int]:
+        seen, n_ticks = [], 0
+
+        async def tick() -> None:
+            nonlocal n_ticks
+            while True:
+                n_ticks += 1
+                await asyncio.sleep(0)
+
+        ticking = asyncio.create_task(tick())
+        async for event in new().astream("go"):
+            seen.append(type(event).__name__)
+        ticking.cancel()
+        return seen, n_ticks
+
+    seen, n_ticks = asyncio.run(main())
+    assert seen == [type(event).__name__ for event in new().stream("go")]
+    assert n_ticks > len(seen)
+
+
+def test_astream_waits_until_an_event_is_asked_for() -> None:
+    agent = agent_of([calls(("look", {})), calls(("look", {})), final(1)], _Places().look, max_steps=3)
+
+    async def main() -> list[Any]:
+        seen = []
+        async for event in agent.astream("go"):
+            seen.append(event)
+            if isinstance(event, StepEnded) and agent.max_steps == 3:
+                agent.max_steps = 2
+        return seen
+
+    seen = asyncio.run(main())
+    assert [event.effective for event in seen if isinstance(event, SettingChanged)] == ["from step 2"]
+    assert seen[-1].result.status == "max_steps"
+
+
+def test_leaving_astream_early_interrupts_the_run() -> None:
+    agent = agent_of([calls(("look", {})), final(1)], _Places().look)
+
+    async def main() -> None:
+        async for event in agent.astream("go"):
+            if isinstance(event, StepEnded):
+                break
+
+    asyncio.run(main())
+    assert agent.result is not None
+    assert (agent.result.status, agent.result.error.message) == (  # type: ignore[union-attr]
+        "interrupted",
+        "The events of the run were closed.",
+    )
+    assert_valid(agent.memory)
+    assert_usable(agent)
+
+
+def test_cancelling_astream_while_a_tool_runs_does_not_wait_for_it() -> None:
+    hanging = _Hanging()
+    agent = agent_of([calls(("hang", {})), final(1)], hanging.hang)
+
+    async def follow() -> None:
+        async for _ in agent.astream("go"):
+            pass
+
+    async def main() -> None:
+        task = asyncio.create_task(follow())
+        await asyncio.to_thread(hanging.entered.wait, PATIENCE_S)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    hanging.let_go.set()
+    assert agent.result is not None
+    assert agent.result.status == "interrupted"
+    assert_valid(agent.memory)
+
+
+def test_astream_refuses_a_blank_task_before_it_is_iterated() -> None:
+    with pytest.raises(OptionError, match="task is empty"):
+        agent_of([final(1)]).astream(" ")
+
+
+def test_astream_raises_a_fault_of_the_runtime() -> None:
+    agent = agent_of([final(1)])
+    agent.model = _Odd([ValueError("x")])
+
+    async def main() -> None:
+        async for _ in agent.astream("go"):
+            pass
+
+    with pytest.raises(ZeroDivisionError, match="odd"):
+        asyncio.run(main())
+    assert agent.result is not None
+    assert agent.result.status == "failed"
+
+
+def test_interrupt_of_astream_ends_it_with_the_result_though_a_tool_cannot_be_stopped() -> None:
+    hanging = _Hanging()
+    agent = agent_of([calls(("hang", {})), final(1)], hanging.hang)
+
+    async def main() -> list[Any]:
+        seen = []
+        stopping = asyncio.create_task(asyncio.to_thread(hanging.entered.wait, PATIENCE_S))
+        stopping.add_done_callback(lambda _: agent.interrupt("enough"))
+        async for event in agent.astream("go"):
+            seen.append(event)
+        return seen
+
+    seen = asyncio.run(main())
+    assert not hanging.let_go.is_set()
+    hanging.let_go.set()
+    assert isinstance(seen[-1], RunEnded)
+    assert (seen[-1].result.status, seen[-1].result.error.message) == ("interrupted", "enough")
+    assert_valid(agent.memory)

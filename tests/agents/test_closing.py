@@ -171,7 +171,7 @@ def test_run_closed_while_parallel_calls_still_run_does_not_wait_and_takes_no_la
     try:
         # All three are running when the last of them ends.
         assert any(isinstance(event, ToolCallEnded) for event in events)
-        with within(1):
+        with within(10):
             events.close()
         steps = agent.memory.steps
         assert [bool(result.fault) for result in last_action(agent).tool_results] == [True, True, False]

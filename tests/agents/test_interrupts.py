@@ -97,7 +97,7 @@ def _in_thread(work: Callable[[], object]) -> threading.Thread:
 def test_interrupt_while_the_model_answers_keeps_what_it_said() -> None:
     agent = agent_of([{"content": "word " * 200}], stream_pieces=200, latency_s=20)
     said: list[str] = []
-    with within(5):
+    with within(10):
         for event in agent.stream("go"):
             if isinstance(event, TextDelta):
                 said.append(event.text)
@@ -110,7 +110,7 @@ def test_interrupt_while_the_model_answers_keeps_what_it_said() -> None:
 
 def test_interrupt_ends_the_wait_for_a_retry() -> None:
     agent = agent_of([SlowToReturn("busy"), final(1)])
-    with within(5):
+    with within(10):
         for event in agent.stream("go"):
             if isinstance(event, Waiting):
                 assert event.delay_s == 25
@@ -124,7 +124,7 @@ def test_interrupt_ends_the_wait_for_parallel_tools_that_still_run() -> None:
     agent = agent_of([calls(("hang", {}), ("hang", {}), ("add", {"a": 1, "b": 2}))], hanging.hang, add)
     try:
         _in_thread(lambda: eventually(lambda: hanging.n_entered == 2) and agent.interrupt("Enough."))
-        with within(5):
+        with within(10):
             agent.run("go")
         results = last_action(agent).tool_results
         assert [result.to_text() for result in results[:2]] == snapshot(
@@ -158,7 +158,7 @@ def test_interrupt_cancels_async_tools(n_calls: int) -> None:
     hanging = _Hanging()
     agent = agent_of([calls(*[("ahang", {})] * n_calls)], hanging.ahang)
     _in_thread(lambda: eventually(lambda: hanging.n_entered == n_calls) and agent.interrupt("Enough."))
-    with within(5):
+    with within(10):
         agent.run("go")
     assert hanging.cancelled.wait(PATIENCE_S)
     assert [result.to_text() for result in last_action(agent).tool_results] == [
@@ -213,7 +213,7 @@ def _run_and_press_ctrl_c(agent: ToolCallingAgent, is_time: Callable[[], bool]) 
             signal.pthread_kill(main, signal.SIGINT)
 
     pressing = _in_thread(press)
-    with within(5):
+    with within(10):
         try:
             with pytest.raises(KeyboardInterrupt):
                 agent.run("go")

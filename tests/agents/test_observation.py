@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import io
 from typing import Any
 
 import numpy as np
@@ -152,6 +153,12 @@ def _figure() -> Any:
     return drawn
 
 
+def _png() -> bytes:
+    file = io.BytesIO()
+    Image.new("L", (1, 1), 7).save(file, "PNG")
+    return file.getvalue()
+
+
 def test_picture_is_shown_itself() -> None:
     image = Image.new("RGB", (4, 3))
     (part,) = observe_whole(image, "draw", AgentState(), 8_000).images
@@ -165,6 +172,33 @@ def test_figure_and_array_are_shown_as_they_look(output: Any, size: tuple[int, i
     seen = observe_whole(output, "draw", AgentState(), 8_000)
     assert [(part.image.size, part.name) for part in seen.images] == [(size, "draw_1")]
     assert seen.bound_to == "draw_1"
+
+
+def test_axes_are_shown_as_their_figure() -> None:
+    drawn = _figure()
+    (part,) = observe_whole(drawn.axes[0], "draw", AgentState(), 8_000).images
+    assert part.image.size == (100, 50)
+
+
+@pytest.mark.parametrize(
+    ("output", "pixels"),
+    [
+        (np.array([[0, 255]], "uint8"), [0, 255]),
+        (np.array([[[0], [255]]], "uint8"), [0, 255]),
+        (np.array([[0.0, 1.0, 0.5]]), [0, 255, 127]),
+        (np.array([[-1.0, 3.0]]), [0, 255]),
+        (np.array([[True, False]]), [255, 0]),
+        (np.array([[[0.0, 0.5, 1.0]]]), [(0, 127, 255)]),
+        (_png(), [7]),
+    ],
+    ids=["grey", "one channel", "floats", "any floats", "bools", "colours", "file"],
+)
+def test_array_and_file_are_shown_where_the_author_says_that_they_are_images(
+    output: Any, pixels: list[Any]
+) -> None:
+    (part,) = observe_whole(output, "draw", AgentState(), 8_000, is_image=True).images
+    assert [part.image.getpixel((x, 0)) for x in range(part.image.width)] == pixels
+    assert observe_whole(output, "draw", AgentState(), 8_000).images == ()
 
 
 class _Unwilling:

@@ -13,7 +13,7 @@ from agents.checking import AS_TEXT, add, agent_of, assert_usable, assert_valid,
 from inline_snapshot import snapshot
 
 from agent_magic.agents.toolcalling import ToolCallingAgent
-from agent_magic.core.errors import ToolError
+from agent_magic.core.errors import ToolCallError, ToolError, ToolExecutionError
 from agent_magic.core.events import StepEnded
 from agent_magic.core.messages import ChatMessage
 from agent_magic.core.state import AgentState, DictState
@@ -821,3 +821,49 @@ def test_long_list_is_kept_as_the_list_that_it_is() -> None:
     assert result.value is agent.state["obs_1"]
     assert result.actions[1].observations.endswith(str(sum(range(20_000))))
     assert "[0, 1, 2, 3" in result.actions[2].observations
+
+
+def test_name_and_id_that_cannot_be_encoded_are_mended_before_they_are_kept() -> None:
+    broken = {"tool_calls": [{"id": "c\ud83d", "name": "a\udc00dd" + "x" * 5_000, "arguments": {}}]}
+    agent = agent_of([broken, final(3)])
+    agent.run("1 + 2")
+    (call,) = agent.memory.steps[1].tool_calls
+    assert call.id == "c\ufffd"
+    assert call.name == "a\ufffddd" + "x" * 196
+    json.dumps(model_of(agent).requests[1].messages, ensure_ascii=False).encode("utf-8")
+    assert_usable(agent)
+
+
+@pytest.mark.parametrize("raw", [{"a": 10**5_000, "b": 1}, 10**5_000], ids=["inside", "alone"])
+def test_native_arguments_with_a_number_that_python_cannot_write_are_told(raw: object) -> None:
+    agent = agent_of([{"tool_calls": [{"name": "add", "arguments": raw}]}, final(3)])
+    result = agent.run("1 + 2")
+    assert result.status == "answered"
+    assert [fault.kind for fault in result.actions[0].faults] == ["ParsingError"]
+    assert_usable(agent)
+
+
+def test_deep_native_arguments_are_told() -> None:
+    deep: list[object] = []
+    for _ in range(5_000):
+        deep = [deep]
+    agent = agent_of([{"tool_calls": [{"name": "add", "arguments": {"a": deep}}]}, final(3)])
+    assert told(agent.run("1 + 2"))[0] == snapshot("""\
+The JSON is nested deeper than 64 levels.
+Give flatter arguments.\
+""")
+    assert_usable(agent)
+
+
+@pytest.mark.parametrize("kind", [ToolError, ToolCallError, ToolExecutionError, ValueError])
+def test_error_text_is_at_most_four_thousand_characters_whoever_wrote_it(kind: type[Exception]) -> None:
+    def fail() -> None:
+        """Fail."""
+        raise kind("x" * 9_000)
+
+    result = agent_of([calls(("fail", {}))] * 3 + [final(0)], fail).run("fail")
+    texts = [fault.message for step in result.actions for fault in step.faults]
+    assert len(texts) == 3
+    assert max(map(len, texts)) <= 4_000
+    # what is added to the text of a repeated failure stands there all the same
+    assert texts[1].endswith("\nThe same call failed before: do something else now.")

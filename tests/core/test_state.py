@@ -291,3 +291,20 @@ def test_what_was_kept_can_be_let_go() -> None:
     state.forget_kept()
     assert not state.has_kept
     assert state.keep("new") == "obs_1"
+
+
+def test_what_is_kept_gets_no_name_that_was_handed_over() -> None:
+    run = AgentState().fork(extra={"obs_1": "theirs"})
+    assert run.keep("mine") == "obs_2"
+    assert (run["obs_1"], run["obs_2"]) == ("theirs", "mine")
+
+
+def test_state_apart_is_on_the_same_base_and_knows_nothing_else() -> None:
+    state = AgentState(DictState(df=1), opened=["df"])
+    state.keep("long")
+    apart = state.apart()
+    assert apart.base is state.base
+    assert apart.open_names() == []
+    assert "obs_1" not in apart
+    apart.bind_result("load", object())
+    assert state.open_names() == ["df", "obs_1"]

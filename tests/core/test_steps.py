@@ -131,6 +131,7 @@ def test_action_sends_text_calls_and_results() -> None:
                     ToolCall(id="call_1", name="add", arguments={"a": 1, "b": 2}),
                     ToolCall(id="call_2", name="load", arguments={"path": "nowhere"}),
                 ),
+                "reasoning": "secret thoughts",
             },
             {
                 "role": "tool",
@@ -151,6 +152,7 @@ def test_action_sends_text_calls_and_results() -> None:
                     ToolCall(id="call_1", name="add", arguments={"a": 1, "b": 2}),
                     ToolCall(id="call_2", name="load", arguments={"path": "nowhere"}),
                 ),
+                "reasoning": "secret thoughts",
             },
             {
                 "role": "tool",
@@ -213,10 +215,20 @@ def test_action_tells_that_it_was_interrupted() -> None:
     )
 
 
-def test_action_never_sends_reasoning() -> None:
-    step = _action(model_output="text", reasoning="secret thoughts")
+def test_action_has_reasoning_and_what_is_signed_of_it_beside_native_calls_alone() -> None:
+    thought: dict[str, Any] = {"reasoning": "secret thoughts", "signed": {"by": "p/m", "calls": ["secret"]}}
+    results = (ToolResult(call=_ADD, observation="3"),)
+    without = (
+        _action(model_output="text", **thought),
+        _action(model_output="{}", calls_start=0, tool_results=results, **thought),
+        _action(model_output="<code>1</code>", is_code=True, tool_results=results, **thought),
+    )
     for summary_mode in (False, True):
-        assert "secret" not in repr(step.to_messages(summary_mode=summary_mode))
+        for step in without:
+            assert "secret" not in repr(step.to_messages(summary_mode=summary_mode))
+        first, *others = _action(tool_results=results, **thought).to_messages(summary_mode=summary_mode)
+        assert (first.reasoning, first.signed) == tuple(thought.values())
+        assert "secret" not in repr(others)
 
 
 def test_action_answers_each_call_once_with_its_id() -> None:

@@ -13,6 +13,7 @@ from agent_magic.core.text import (
     first_line,
     replace_surrogates,
     strip_control,
+    strip_ends,
     to_display,
     truncate,
 )
@@ -144,3 +145,16 @@ def test_lone_carriage_return_ends_a_line_in_a_value_and_overwrites_one_on_a_scr
     table = "city,price\rOslo,1\rBergen,2\r"
     assert strip_control(table, is_screen=False) == "city,price\nOslo,1\nBergen,2\n"
     assert strip_control(table) == "Bergen,2"
+
+
+def test_strip_ends_cleans_what_is_left_of_a_long_text():
+    text = "\x1b[31mred\x1b[0m" * 1_000 + "\x00" * 9_000 + "a\rb\ud800" * 1_000
+    assert truncate(strip_ends(text, 200), 200).count("\x1b") == 0
+    assert truncate(strip_ends(text, 200), 200).startswith("redred")
+    assert truncate(strip_ends(text, 200), 200).endswith("a\nb\ufffda\nb\ufffd")
+
+
+def test_strip_ends_of_a_text_whose_ends_are_control_signs_alone_cleans_all_of_it():
+    text = "\x00" * 2_000 + "whole" * 400 + "\x00" * 2_000
+    assert strip_ends(text, 100) == "whole" * 400
+    assert strip_ends("\x00short", 100) == "short"

@@ -33,6 +33,7 @@ _SCHEMA = ToolSchema(
 def _system(**changes: Any) -> str:
     variables: dict[str, Any] = {
         "tools": [_MEAN_PRICE, _FINAL_ANSWER],
+        "managed_agents": [],
         "custom_instructions": "",
         "authorized_imports": ["math", "numpy"],
         "writes": "new",
@@ -220,14 +221,16 @@ def test_data_never_becomes_template_source() -> None:
 
 def test_missing_variable_is_named() -> None:
     with pytest.raises(PromptError) as caught:
-        _PROMPTS.render("system_prompt", {"tools": [], "custom_instructions": ""})
+        _PROMPTS.render("system_prompt", {"tools": [], "managed_agents": [], "custom_instructions": ""})
     assert caught.value.message == snapshot(
-        "code_agent.yaml, prompt 'system_prompt': 'structured' is undefined. Given were: custom_instructions, tools. Give that variable or take it out of the template."
+        "code_agent.yaml, prompt 'system_prompt': 'structured' is undefined. Given were: custom_instructions, managed_agents, tools. Give that variable or take it out of the template."
     )
 
 
 def test_planning_system_lists_tools_by_name_and_parameters() -> None:
-    text = _PROMPTS.render("planning_system", {"tools": [_SCHEMA], "custom_instructions": "Be brief."})
+    text = _PROMPTS.render(
+        "planning_system", {"tools": [_SCHEMA], "managed_agents": [], "custom_instructions": "Be brief."}
+    )
     assert text == snapshot("""\
 You plan for an agent inside a Python notebook. The agent solves the person's task by writing Python, step by step; it sees what each step printed and may call the tools below as functions. You write the plan that it goes by. Write no code now: nothing is run.
 
@@ -290,3 +293,14 @@ def test_final_request_asks_for_json_of_the_answers_type() -> None:
     assert _PROMPTS.render("final_request", {"max_steps": 1, "answer_schema": schema}) == snapshot(
         'You have used the only step of this run and can run no code any more. Give the best answer that what you know allows, as JSON alone, with no text before or after it. It must fit this JSON Schema: {"type": "string", "enum": ["Tromsø", "<none>"]}'
     )
+
+
+def test_system_prompt_names_the_agents_among_the_tools() -> None:
+    text = _system(tools=["def analyst(task): ..."], managed_agents=["analyst"])
+    start = text.index("def analyst")
+    assert text[start : text.index("A whole task")] == snapshot("""\
+def analyst(task): ...
+
+analyst is an agent: it does its task by itself. It sees nothing of all this, so say all that is needed in the task, and hand over values by names, such as additional_args={"table": df}. The call returns the answer; where there is none, it raises an error that says why.
+
+""")

@@ -36,7 +36,13 @@ _TOLD_AT_LENGTH = ToolSchema(
 
 
 def _system(**changes: Any) -> str:
-    variables: dict[str, Any] = {"tools": [], "native_tools": True, "custom_instructions": "", **changes}
+    variables: dict[str, Any] = {
+        "tools": [],
+        "native_tools": True,
+        "managed_agents": [],
+        "custom_instructions": "",
+        **changes,
+    }
     return _PROMPTS.render("system_prompt", variables)
 
 
@@ -109,7 +115,8 @@ def test_system_prompt_has_no_stray_blank_lines(native_tools: bool) -> None:
 
 def _planning(**changes: Any) -> str:
     return _PROMPTS.render(
-        "planning_system", {"tools": [_MEAN_PRICE, _TOLD_AT_LENGTH], "custom_instructions": "", **changes}
+        "planning_system",
+        {"tools": [_MEAN_PRICE, _TOLD_AT_LENGTH], "managed_agents": [], "custom_instructions": "", **changes},
     )
 
 
@@ -229,7 +236,7 @@ def test_missing_variable_names_file_prompt_and_variable() -> None:
     with pytest.raises(PromptError) as caught:
         _PROMPTS.render("system_prompt", {"native_tools": True, "tools": []})
     assert caught.value.message == snapshot(
-        "toolcalling_agent.yaml, prompt 'system_prompt': 'custom_instructions' is undefined. Given were: native_tools, tools. Give that variable or take it out of the template."
+        "toolcalling_agent.yaml, prompt 'system_prompt': 'managed_agents' is undefined. Given were: native_tools, tools. Give that variable or take it out of the template."
     )
 
 
@@ -237,7 +244,7 @@ def test_missing_part_of_a_variable_names_it() -> None:
     with pytest.raises(PromptError) as caught:
         _system(native_tools=False, tools=[{"name": "count", "description": "Count.", "parameters": {}}])
     assert caught.value.message == snapshot(
-        "toolcalling_agent.yaml, prompt 'system_prompt': 'dict object' has no attribute 'examples'. Given were: custom_instructions, native_tools, tools. Give that variable or take it out of the template."
+        "toolcalling_agent.yaml, prompt 'system_prompt': 'dict object' has no attribute 'examples'. Given were: custom_instructions, managed_agents, native_tools, tools. Give that variable or take it out of the template."
     )
 
 
@@ -245,7 +252,7 @@ def test_unknown_prompt_names_those_that_there_are() -> None:
     with pytest.raises(PromptError) as caught:
         _PROMPTS.render("sytem_prompt", {})
     assert caught.value.message == snapshot(
-        "toolcalling_agent.yaml has no prompt 'sytem_prompt'; it has: system_prompt, planning_system, first_plan, replan, plan_handover, resume, final_request."
+        "toolcalling_agent.yaml has no prompt 'sytem_prompt'; it has: system_prompt, planning_system, first_plan, replan, plan_handover, resume, final_request, managed_report."
     )
 
 
@@ -280,6 +287,7 @@ def test_sources_say_where_each_prompt_is_written(tmp_path: Path) -> None:
             "plan_handover": "given in Python",
             "resume": "toolcalling_agent.yaml",
             "final_request": "toolcalling_agent.yaml",
+            "managed_report": "toolcalling_agent.yaml",
         }
     )
 
@@ -344,7 +352,7 @@ Nearest: 'system_prompt'. Write that or take it out.\
 def test_override_refuses_an_unknown_key_that_is_near_to_none() -> None:
     assert _refused({5: "x"}) == snapshot("""\
 Prompts given in Python, prompt 5: there is no prompt of that name in toolcalling_agent.yaml.
-Write one of: system_prompt, planning_system, first_plan, replan, plan_handover, resume, final_request; or take it out.\
+Write one of: system_prompt, planning_system, first_plan, replan, plan_handover, resume, final_request, managed_report; or take it out.\
 """)
 
 
@@ -382,7 +390,7 @@ def test_override_refuses_a_file_that_is_not_there(tmp_path: Path) -> None:
     file = tmp_path / "gone.yaml"
     assert _refused(file).replace(str(file), "gone.yaml") == snapshot("""\
 The prompts' file 'gone.yaml' cannot be read: No such file or directory.
-Give the path of a YAML file in UTF-8 with any of: system_prompt, planning_system, first_plan, replan, plan_handover, resume, final_request.\
+Give the path of a YAML file in UTF-8 with any of: system_prompt, planning_system, first_plan, replan, plan_handover, resume, final_request, managed_report.\
 """)
 
 
@@ -391,7 +399,7 @@ def test_override_refuses_a_file_that_is_no_yaml(tmp_path: Path) -> None:
     file.write_text("replan: x\nresume: [a\n", encoding="utf-8")
     assert _refused(file).replace(str(file), "my.yaml") == snapshot("""\
 The prompts' file 'my.yaml' is no YAML: line 3, expected ',' or ']', but got '<stream end>'.
-Give the path of a YAML file in UTF-8 with any of: system_prompt, planning_system, first_plan, replan, plan_handover, resume, final_request.\
+Give the path of a YAML file in UTF-8 with any of: system_prompt, planning_system, first_plan, replan, plan_handover, resume, final_request, managed_report.\
 """)
 
 
@@ -400,7 +408,7 @@ def test_override_refuses_a_file_that_is_no_mapping(tmp_path: Path) -> None:
     file.write_text("- replan\n", encoding="utf-8")
     assert _refused(file).replace(str(file), "my.yaml") == snapshot("""\
 The prompts' file 'my.yaml' holds ['replan'] and no mapping of keys to texts.
-Give the path of a YAML file in UTF-8 with any of: system_prompt, planning_system, first_plan, replan, plan_handover, resume, final_request.\
+Give the path of a YAML file in UTF-8 with any of: system_prompt, planning_system, first_plan, replan, plan_handover, resume, final_request, managed_report.\
 """)
 
 
@@ -409,7 +417,7 @@ def test_override_refuses_a_file_that_is_no_utf_8(tmp_path: Path) -> None:
     file.write_bytes(b"replan: \xff\n")
     assert _refused(file).replace(str(file), "my.yaml") == snapshot("""\
 The prompts' file 'my.yaml' is no YAML: byte 8 is no UTF-8.
-Give the path of a YAML file in UTF-8 with any of: system_prompt, planning_system, first_plan, replan, plan_handover, resume, final_request.\
+Give the path of a YAML file in UTF-8 with any of: system_prompt, planning_system, first_plan, replan, plan_handover, resume, final_request, managed_report.\
 """)
 
 
@@ -418,12 +426,12 @@ def test_override_makes_no_object_of_a_yaml_tag(tmp_path: Path) -> None:
     file.write_text("replan: !!python/object/apply:os.getcwd []\n", encoding="utf-8")
     assert _refused(file).replace(str(file), "my.yaml") == snapshot("""\
 The prompts' file 'my.yaml' is no YAML: line 1, could not determine a constructor for the tag 'tag:yaml.org,2002:python/object/apply:os.getcwd'.
-Give the path of a YAML file in UTF-8 with any of: system_prompt, planning_system, first_plan, replan, plan_handover, resume, final_request.\
+Give the path of a YAML file in UTF-8 with any of: system_prompt, planning_system, first_plan, replan, plan_handover, resume, final_request, managed_report.\
 """)
 
 
 def test_override_refuses_another_type_of_source() -> None:
     assert _refused(5) == snapshot("""\
 Prompts cannot be read from 5, which is of type int.
-Give the path of a YAML file, or a mapping with any of: system_prompt, planning_system, first_plan, replan, plan_handover, resume, final_request.\
+Give the path of a YAML file, or a mapping with any of: system_prompt, planning_system, first_plan, replan, plan_handover, resume, final_request, managed_report.\
 """)

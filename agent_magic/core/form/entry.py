@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import get_args
 
 from agent_magic.core.edits import STEP_VIEWS, Field, MemoryChange, StepView
+from agent_magic.core.entry import Entry
 from agent_magic.core.form.message import (
     check_keys,
     need_text,
@@ -40,6 +41,18 @@ class EntryRecord:
     is_dropped: bool = False
     form: Form = "whole"
     kept: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def to_entry_record(entry: Entry) -> EntryRecord:
+    """The entry as it is now."""
+    return EntryRecord(
+        step=entry.step,
+        view=entry.view,
+        is_pinned=entry.is_pinned,
+        is_dropped=entry.is_dropped,
+        form=entry.form,
+        kept=entry.kept,
+    )
 
 
 def write_entry(entry: EntryRecord, steps: Table[RunStep]) -> Value:

@@ -17,7 +17,7 @@ from typing import Protocol, cast
 
 from agent_magic.core.edits import MemoryChange
 from agent_magic.core.entry import Entry
-from agent_magic.core.form.entry import EntryRecord, write_change, write_entry
+from agent_magic.core.form.entry import EntryRecord, to_entry_record, write_change, write_entry
 from agent_magic.core.form.memory import MemoryTables, write_system_prompts
 from agent_magic.core.form.request import write_request
 from agent_magic.core.form.tables import Json
@@ -266,11 +266,6 @@ def _to_pair(name: str, part: Value) -> tuple[int, Value]:
 def _put(rows: Json, name: str, at: int, new: Sequence[Value]) -> None:
     if new:
         rows[name] = [at, list(new)]
-
-
-def to_entry_record(entry: Entry) -> EntryRecord:
-    """The entry as it is now."""
-    return EntryRecord(**{name: getattr(entry, name) for name in EntryRecord.__slots__})
 
 
 def _begin_alike(old: Sequence[object], new: Sequence[object], n: int) -> bool:

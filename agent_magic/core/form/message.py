@@ -211,6 +211,14 @@ def read_usage(form: Value) -> TokenUsage:
     return TokenUsage(**{name: read_number(form, name) for name in form})  # pyright: ignore[reportArgumentType] - a count is written as one
 
 
+def read_signed(form: Form, reader: ValueReader) -> dict[str, Value] | None:
+    """The mapping at the key `signed`, or None if there is none."""
+    signed = read_part(form, "signed", reader.read)
+    if signed is not None and type(signed) is not dict:
+        raise UnreadableError(signed, "a dict", "signed")
+    return signed
+
+
 # -- messages and schemas --------------------------------------------------------------------
 
 
@@ -231,6 +239,8 @@ def write_message(message: ChatMessage, writer: ValueWriter) -> Form:
         form["is_ours"] = True
     if message.usage is not None:
         form["usage"] = write_usage(message.usage, writer)
+    if message.signed is not None:
+        form["signed"] = writer.write(dict(message.signed))
     return form
 
 
@@ -248,6 +258,7 @@ def read_message(form: Value, reader: ValueReader) -> ChatMessage:
         reasoning=read_name(form, "reasoning"),
         usage=read_part(form, "usage", read_usage),
         finish_reason=read_name(form, "finish_reason"),
+        signed=read_signed(form, reader),
     )
 
 

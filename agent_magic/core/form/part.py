@@ -13,11 +13,12 @@ from typing import Protocol, cast
 
 from agent_magic.core.edits import MemoryChange
 from agent_magic.core.errors import OptionError
+from agent_magic.core.form.entry import to_entry_record
 from agent_magic.core.form.image import LazyImages
-from agent_magic.core.form.increments import Growing, to_entry_record
+from agent_magic.core.form.increments import Growing
 from agent_magic.core.form.memory import MemoryRecord, MemoryTables, read_memory, write_memory
 from agent_magic.core.form.message import check_keys, read_count, read_name
-from agent_magic.core.form.run import read_run, write_run
+from agent_magic.core.form.run import by_place, read_run, write_run
 from agent_magic.core.form.step import read_step
 from agent_magic.core.form.tables import Json
 from agent_magic.core.form.value import UnreadableError, ValueReader
@@ -71,7 +72,7 @@ def write_part(memory: Growing, result: RunResult, *, largest: int | None = None
         revision=whole.revision,
     )
     tables = MemoryTables(largest=largest)
-    run = write_run(result, tables.steps, tables.values)
+    run = write_run(result, tables.steps.place, tables.values)
     form: Json = {"format": FORMAT, "version": VERSION, "n_before": n_before}
     if last:
         form["after"] = last.run_id
@@ -188,7 +189,7 @@ def _read_part(form: Value) -> Part:
     added = read_memory(memory, n_before=n_before)
     find = find_steps(memory, added.entries, added.changes)
     try:
-        result = read_run(form.get("run"), find, ValueReader(LazyImages(memory["images"])))
+        result = read_run(form.get("run"), by_place(find), ValueReader(LazyImages(memory["images"])))
     except UnreadableError as error:
         raise error.within("run") from error.__cause__
     return Part(

@@ -21,7 +21,7 @@ from agent_magic.core.form.message import (
 from agent_magic.core.form.tables import Json, Table, check_place, read_place
 from agent_magic.core.form.value import UnreadableError, write_text
 from agent_magic.core.messages import ChatMessage, RequestKind, ToolSchema
-from agent_magic.core.request import Projection, SentRequest
+from agent_magic.core.request import ACT, Projection, SentRequest
 from agent_magic.core.settings import SUMMARY_MODES, SummaryMode
 from agent_magic.core.values import Value
 
@@ -32,21 +32,22 @@ def write_request(
     request: SentRequest, messages: Table[ChatMessage], tools: Table[tuple[ToolSchema, ...]]
 ) -> Json:
     """The request; messages and tools by their places."""
-    projection = request.projection
     form: Json = {
         "run_id": write_text(request.run_id),
         "step_number": request.step_number,
         "kind": request.kind,
-        "projection": {
-            "summary_mode": projection.summary_mode,
-            "system": projection.system,
-            "newest_plan": projection.newest_plan,
-        },
         "revision": request.revision,
         "n_steps": request.n_steps,
         "tools": tools.place(request.schemas),
         "digest": request.digest,
     }
+    projection = request.projection
+    if projection != ACT:  # there are as many requests as steps
+        form["projection"] = {
+            "summary_mode": projection.summary_mode,
+            "system": projection.system,
+            "newest_plan": projection.newest_plan,
+        }
     if request.summary_mode != "plan":
         form["summary_mode"] = request.summary_mode
     if request.head:
@@ -64,14 +65,11 @@ def read_request(
 ) -> SentRequest:
     """The request, of a memory of `n_entries` steps."""
     check_keys(form, _REQUEST)
-    projection = read_part(form, "projection", _read_projection)
-    if projection is None:
-        raise UnreadableError(None, "a dict", "projection")
     return SentRequest(
         run_id=need_text(form, "run_id"),
         step_number=read_count(form, "step_number"),
         kind=read_choice(form, "kind", _KINDS),
-        projection=projection,
+        projection=read_part(form, "projection", _read_projection) or ACT,
         revision=read_count(form, "revision"),
         n_steps=read_place(form, "n_steps", n_entries + 1),
         head=read_each(form, "head", lambda place: messages[check_place(place, len(messages))]),

@@ -1,6 +1,6 @@
 """What a run came to as plain JSON and back.
 
-It must not write a step: that stands in a table of the run's memory, and is named by its place.
+It must not write a step: who calls says how that is done, by its place in a table or whole.
 """
 
 from __future__ import annotations
@@ -17,16 +17,22 @@ from agent_magic.core.form.message import (
     read_flag,
     read_name,
     read_part,
-    read_text,
     read_usage,
     write_usage,
 )
-from agent_magic.core.form.step import need_timing, read_fault, write_fault, write_timing
-from agent_magic.core.form.tables import Json, Table
+from agent_magic.core.form.outcome import (
+    need_timing,
+    read_check,
+    read_fault,
+    write_check,
+    write_fault,
+    write_timing,
+)
+from agent_magic.core.form.tables import Json
 from agent_magic.core.form.value import UnreadableError, ValueReader, ValueWriter, write_text
 from agent_magic.core.messages import TokenUsage
-from agent_magic.core.result import AgentMode, CheckResult, RunResult, RunStatus, Verified
-from agent_magic.core.steps import FinalAnswerStep, RunStep
+from agent_magic.core.outcome import AgentMode, RunStatus, Verified
+from agent_magic.core.steps import FinalAnswerStep, RunResult, RunStep
 from agent_magic.core.values import Value
 
 _STATUSES: dict[Value, RunStatus] = {status: status for status in get_args(RunStatus)}
@@ -34,8 +40,14 @@ _MODES: dict[Value, AgentMode] = {mode: mode for mode in get_args(AgentMode)}
 _VERIFIED: dict[Value, Verified] = {verified: verified for verified in get_args(Verified)}
 
 
-def write_run(result: RunResult, steps: Table[RunStep], values: ValueWriter) -> Json:
-    """The result; its steps by their places, and a value that a step holds by a word."""
+def write_run(result: RunResult, write_step: Callable[[RunStep], Value], values: ValueWriter) -> Json:
+    """The result; a value that a step holds stands there by a word.
+
+    Args:
+        result: The run's.
+        write_step: Gives what stands for a step, such as its place in a table.
+        values: Writes the rest.
+    """
     form: Json = {
         "run_id": write_text(result.run_id),
         "agent_name": write_text(result.agent_name),
@@ -43,7 +55,7 @@ def write_run(result: RunResult, steps: Table[RunStep], values: ValueWriter) -> 
         "task": write_text(result.task),
         "status": result.status,
         "max_steps": result.max_steps,
-        "steps": [steps.place(step) for step in result.steps],
+        "steps": [write_step(step) for step in result.steps],
         "usage": write_usage(result.usage, values),
         "timing": write_timing(result.timing, values),
     }
@@ -56,7 +68,7 @@ def write_run(result: RunResult, steps: Table[RunStep], values: ValueWriter) -> 
     if result.verified != "unchecked":
         form["verified"] = result.verified
     if result.checks:
-        form["checks"] = [_write_check(check) for check in result.checks]
+        form["checks"] = [write_check(check) for check in result.checks]
     if result.resumed_from is not None:
         form["resumed_from"] = write_text(result.resumed_from)
     if result.mode != "tools":
@@ -64,17 +76,19 @@ def write_run(result: RunResult, steps: Table[RunStep], values: ValueWriter) -> 
     return form
 
 
-def read_run(form: Value, find_step: Callable[[int], RunStep | None], reader: ValueReader) -> RunResult:
+def read_run(form: Value, read_step: Callable[[Value], RunStep | None], reader: ValueReader) -> RunResult:
     """The result that `write_run` wrote.
 
     Args:
-        find_step: The step at a place; None if it cannot be had, then the result goes without it.
+        form: What was written.
+        read_step: The step by what stands for it; None if it cannot be had, then the result goes without it.
+        reader: Reads the rest.
 
     Raises:
         UnreadableError: Nobody wrote this form.
     """
     check_keys(form, _RUN)
-    steps = tuple(step for step in read_each(form, "steps", lambda place: _find(place, find_step)) if step)
+    steps = tuple(step for step in read_each(form, "steps", read_step) if step)
     value = read_part(form, "value", reader.read)
     if read_flag(form, "is_told") and steps and isinstance(steps[-1], FinalAnswerStep):
         value = steps[-1].answer
@@ -91,10 +105,25 @@ def read_run(form: Value, find_step: Callable[[int], RunStep | None], reader: Va
         timing=need_timing(form),
         error=read_part(form, "error", read_fault),
         verified=read_choice(form, "verified", _VERIFIED) if "verified" in form else "unchecked",
-        checks=read_each(form, "checks", _read_check),
+        checks=read_each(form, "checks", read_check),
         resumed_from=read_name(form, "resumed_from"),
         mode=read_choice(form, "mode", _MODES) if "mode" in form else "tools",
     )
+
+
+def by_place(find_step: Callable[[int], RunStep | None]) -> Callable[[Value], RunStep | None]:
+    """Reads a step that is named by its place.
+
+    Args:
+        find_step: The step at a place, None if it cannot be had.
+    """
+
+    def read(place: Value) -> RunStep | None:
+        if type(place) is not int or place < 0:
+            raise UnreadableError(place, "a place, counted from 0")
+        return find_step(place)
+
+    return read
 
 
 def _holds_value(result: RunResult) -> bool:
@@ -102,25 +131,4 @@ def _holds_value(result: RunResult) -> bool:
     return isinstance(last, FinalAnswerStep) and last.answer is result.value and result.value is not None
 
 
-def _find(place: Value, find_step: Callable[[int], RunStep | None]) -> RunStep | None:
-    if type(place) is not int or place < 0:
-        raise UnreadableError(place, "a place, counted from 0")
-    return find_step(place)
-
-
-def _write_check(check: CheckResult) -> Json:
-    form: Json = {"name": write_text(check.name), "passed": check.passed}
-    if check.reason:
-        form["reason"] = write_text(check.reason)
-    return form
-
-
-def _read_check(form: Value) -> CheckResult:
-    check_keys(form, _CHECK)
-    return CheckResult(
-        name=need_text(form, "name"), passed=read_flag(form, "passed"), reason=read_text(form, "reason")
-    )
-
-
 _RUN = frozenset({"is_told", *RunResult.__dataclass_fields__})
-_CHECK = frozenset(CheckResult.__dataclass_fields__)

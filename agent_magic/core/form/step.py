@@ -22,26 +22,33 @@ from agent_magic.core.form.message import (
     read_flag,
     read_images,
     read_line,
-    read_moment,
     read_name,
     read_part,
+    read_signed,
     read_text,
     read_usage,
     write_call,
     write_images,
     write_usage,
 )
+from agent_magic.core.form.outcome import (
+    need_timing,
+    read_fault,
+    read_timing,
+    write_fault,
+    write_timing,
+)
+from agent_magic.core.form.run import read_run, write_run
+from agent_magic.core.form.sound import read_sound, write_sound
 from agent_magic.core.form.value import UnreadableError, ValueReader, ValueWriter, write_text
 from agent_magic.core.steps import (
     ActionStep,
-    Fault,
     FinalAnswerStep,
     PlanDiff,
     PlanningStep,
     RunStep,
     StateVariable,
     TaskStep,
-    Timing,
     ToolResult,
 )
 from agent_magic.core.values import Description, Value, to_text
@@ -197,12 +204,7 @@ def _write_action(step: ActionStep, writer: ValueWriter) -> Form:
     if step.calls_start is not None:
         form["calls_start"] = step.calls_start
     if step.tool_results:
-        results = step.tool_results
-        if (
-            step.is_code and step.is_final_answer
-        ):  # the answer stands in the step after this one, and may be large
-            results = tuple(dataclasses.replace(result, output=None) for result in results)
-        form["tool_results"] = [write_result(result, writer) for result in results]
+        form["tool_results"] = [write_result(result, writer) for result in _results_of(step)]
     if step.is_code:
         form["is_code"] = True
     _write_fault_and_usage(form, step, writer)
@@ -212,7 +214,16 @@ def _write_action(step: ActionStep, writer: ValueWriter) -> Form:
         form["changes"] = [_write_change(change) for change in step.changes]
     if step.model_input_digest:
         form["model_input_digest"] = step.model_input_digest
+    if step.signed is not None:
+        form["signed"] = writer.write(dict(step.signed))
     return form
+
+
+def _results_of(step: ActionStep) -> tuple[ToolResult, ...]:
+    if not (step.is_code and step.is_final_answer):
+        return step.tool_results
+    # The answer stands in the step after this one, and may be large.
+    return tuple(dataclasses.replace(result, output=None) for result in step.tool_results)
 
 
 def _read_action(form: Form, reader: ValueReader) -> ActionStep:
@@ -230,6 +241,7 @@ def _read_action(form: Form, reader: ValueReader) -> ActionStep:
         is_final_answer=read_flag(form, "is_final_answer"),
         changes=read_each(form, "changes", _read_change),
         model_input_digest=read_text(form, "model_input_digest"),
+        signed=read_signed(form, reader),
     )
 
 
@@ -242,8 +254,7 @@ def write_result(result: ToolResult, writer: ValueWriter) -> Form:
     for key, name in (("bound_to", result.bound_to), ("kept_as", result.kept_as)):
         if name is not None:
             form[key] = write_text(name)
-    if result.images:
-        form["images"] = write_images(result.images, writer)
+    _write_shown(form, result, writer)
     if result.fault is not None:
         form["fault"] = write_fault(result.fault)
     if result.notes:
@@ -252,8 +263,17 @@ def write_result(result: ToolResult, writer: ValueWriter) -> Form:
         form["printed"] = write_text(result.printed)
     if result.timing is not None:
         form["timing"] = write_timing(result.timing, writer)
+    if result.run is not None:
+        form["run"] = write_run(result.run, lambda step: write_step(step, writer), writer)
     _write_inner_calls(form, result, writer)
     return form
+
+
+def _write_shown(form: Form, result: ToolResult, writer: ValueWriter) -> None:
+    if result.images:
+        form["images"] = write_images(result.images, writer)
+    if result.sounds:
+        form["sounds"] = [write_sound(sound, writer) for sound in result.sounds]
 
 
 def _write_inner_calls(form: Form, result: ToolResult, writer: ValueWriter) -> None:
@@ -266,6 +286,8 @@ def _write_inner_calls(form: Form, result: ToolResult, writer: ValueWriter) -> N
 def _write_output(form: Form, result: ToolResult, writer: ValueWriter) -> None:
     if type(result.output) is str and result.output == result.observation:
         form["is_told"] = True  # long texts are the most of a memory, and need not stand there twice
+    elif result.run is not None and result.output is result.run.value:
+        form["is_answer"] = True
     elif result.output is not None:
         form["output"] = writer.write_output(result.output, result.bound_to)
 
@@ -281,14 +303,18 @@ def read_result(form: Value, reader: ValueReader, *, is_inner: bool = False) -> 
     if call is None:
         raise UnreadableError(None, "a tool call", "call")
     observation = read_text(form, "observation")
-    is_told = read_flag(form, "is_told")
+    run = read_part(form, "run", lambda part: read_run(part, lambda step: read_step(step, reader), reader))
+    output = observation if read_flag(form, "is_told") else read_part(form, "output", reader.read)
+    if run and read_flag(form, "is_answer"):
+        output = run.value
     return ToolResult(
         call=call,
         observation=observation,
-        output=observation if is_told else read_part(form, "output", reader.read),
+        output=output,
         bound_to=read_name(form, "bound_to"),
         kept_as=read_name(form, "kept_as"),
         images=read_images(form, reader),
+        sounds=read_each(form, "sounds", read_sound),
         fault=read_part(form, "fault", read_fault),
         notes=read_each(form, "notes", read_line),
         printed=read_text(form, "printed"),
@@ -297,6 +323,7 @@ def read_result(form: Value, reader: ValueReader, *, is_inner: bool = False) -> 
         if is_inner
         else read_each(form, "calls", lambda call: read_result(call, reader, is_inner=True)),
         n_calls_left_out=read_count(form, "n_calls_left_out", 0),
+        run=run,
     )
 
 
@@ -364,36 +391,6 @@ def _write_fault_and_usage(form: Form, step: PlanningStep | ActionStep, writer: 
         form["token_usage"] = write_usage(step.token_usage, writer)
 
 
-def write_fault(fault: Fault) -> Form:
-    """An error."""
-    return {"kind": write_text(fault.kind), "message": write_text(fault.message)}
-
-
-def read_fault(form: Value) -> Fault:
-    """The error."""
-    check_keys(form, _FAULT)
-    return Fault(kind=need_text(form, "kind"), message=need_text(form, "message"))
-
-
-def write_timing(timing: Timing, writer: ValueWriter) -> Form:
-    """A start and an end."""
-    return {"start": writer.write(timing.start), "end": writer.write(timing.end)}
-
-
-def read_timing(form: Value) -> Timing:
-    """The start and the end."""
-    check_keys(form, _TIMING)
-    return Timing(start=read_moment(form, "start"), end=read_moment(form, "end"))
-
-
-def need_timing(form: Form) -> Timing:
-    """The timing at the key `timing`, which must be there."""
-    timing = read_part(form, "timing", read_timing)
-    if timing is None:
-        raise UnreadableError(None, "a start and an end", "timing")
-    return timing
-
-
 _READERS: dict[Value, Callable[[Form, ValueReader], RunStep]] = {
     "task": _read_task,
     "plan": _read_plan,
@@ -404,9 +401,7 @@ _TASK = frozenset({"kind", *TaskStep.__dataclass_fields__})
 _PLAN = frozenset({"kind", *PlanningStep.__dataclass_fields__})
 _ACTION = frozenset({"kind", *ActionStep.__dataclass_fields__})
 _ANSWER = frozenset({"kind", *FinalAnswerStep.__dataclass_fields__})
-_RESULT = frozenset({"is_told", *ToolResult.__dataclass_fields__})
+_RESULT = frozenset({"is_told", "is_answer", *ToolResult.__dataclass_fields__})
 _VARIABLE = frozenset({"name", "type", "shape", "preview"})
 _DIFF = frozenset(PlanDiff.__dataclass_fields__)
 _CHANGE = frozenset(NameChange.__dataclass_fields__)
-_FAULT = frozenset(Fault.__dataclass_fields__)
-_TIMING = frozenset(Timing.__dataclass_fields__)

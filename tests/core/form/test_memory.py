@@ -395,7 +395,7 @@ Give AgentMemory.from_dict what to_dict made, unchanged.\
         (
             _broken(requests=[{}]),
             snapshot("""\
-This memory cannot be read: requests[0].projection is None, and not a dict.
+This memory cannot be read: requests[0].run_id is None, and not text.
 Give AgentMemory.from_dict what to_dict made, unchanged.\
 """),
         ),

@@ -7,7 +7,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from agent_magic.core.form.memory import MemoryTables
-from agent_magic.core.form.run import read_run, write_run
+from agent_magic.core.form.run import by_place, read_run, write_run
 from agent_magic.core.form.step import read_step
 from agent_magic.core.form.value import RecordedValue, UnreadableError, ValueReader
 from agent_magic.core.messages import TokenUsage
@@ -33,9 +33,9 @@ def _result(**fields: Any) -> RunResult:
 
 def _there_and_back(result: RunResult) -> RunResult:
     tables = MemoryTables()
-    form = json.loads(json.dumps(write_run(result, tables.steps, tables.values)))
+    form = json.loads(json.dumps(write_run(result, tables.steps.place, tables.values)))
     steps = [read_step(step, ValueReader()) for step in tables.steps.forms]
-    return read_run(form, lambda place: steps[place], ValueReader())
+    return read_run(form, by_place(lambda place: steps[place]), ValueReader())
 
 
 def test_run_comes_back_with_all_that_it_has() -> None:
@@ -69,8 +69,8 @@ def test_object_comes_back_by_its_repr() -> None:
 
 def test_step_that_cannot_be_had_is_left_out() -> None:
     tables = MemoryTables()
-    form = write_run(_result(), tables.steps, tables.values)
-    assert read_run(form, lambda _place: None, ValueReader()).steps == ()
+    form = write_run(_result(), tables.steps.place, tables.values)
+    assert read_run(form, by_place(lambda _place: None), ValueReader()).steps == ()
 
 
 @pytest.mark.parametrize(
@@ -98,8 +98,8 @@ def test_step_that_cannot_be_had_is_left_out() -> None:
 )
 def test_form_that_nobody_wrote_is_refused(changes: Any, fault: Any) -> None:
     tables = MemoryTables()
-    form = write_run(_result(), tables.steps, tables.values) | changes
+    form = write_run(_result(), tables.steps.place, tables.values) | changes
     with pytest.raises(UnreadableError) as caught:
-        read_run(form, lambda _place: None, ValueReader())
+        read_run(form, by_place(lambda _place: None), ValueReader())
     error = caught.value
     assert f"{error.path}: {error.found!r}, and not {error.expected}"[:120] == fault

@@ -19,6 +19,8 @@ from agent_magic.core.form.message import read_message, read_schema, write_messa
 from agent_magic.core.form.step import read_step, write_step
 from agent_magic.core.form.value import RecordedValue, UnreadableError, ValueReader, ValueWriter
 from agent_magic.core.messages import ChatMessage, ImagePart, TokenUsage, ToolCall, ToolExample, ToolSchema
+from agent_magic.core.result import CheckResult, RunResult
+from agent_magic.core.sound import Sound
 from agent_magic.core.steps import (
     ActionStep,
     Fault,
@@ -41,6 +43,30 @@ _CALL = ToolCall(id="call_1", name="look", arguments={"place": "Tromsø", "n": N
 _VARIABLE = StateVariable(
     name="df", description=Description(type_name="DataFrame", shape="2 rows", preview="…")
 )
+_MANAGED = RunResult(
+    run_id="run-2",
+    agent_name="analyst",
+    model_id="scripted",
+    task="Look at @table.",
+    value={1, 2},
+    status="answered",
+    max_steps=4,
+    steps=(
+        TaskStep(task="Look at @table.", variables=(_VARIABLE,)),
+        ActionStep(step_number=1, timing=_TIMING, tool_results=(ToolResult(call=_CALL, observation="deep"),)),
+        FinalAnswerStep(answer={1, 2}),
+    ),
+    usage=_USAGE,
+    timing=_TIMING,
+    verified="yes",
+    checks=(
+        CheckResult(name="is_sane", passed=True),
+        CheckResult(name="is_small", passed=False, reason="It is not."),
+    ),
+    error=_FAULT,
+    resumed_from="run-1",
+    mode="code",
+)
 _RESULT = ToolResult(
     call=_CALL,
     observation="seen",
@@ -48,12 +74,16 @@ _RESULT = ToolResult(
     bound_to="look_1",
     kept_as="obs_1",
     images=(_IMAGE, _IMAGE),
+    sounds=(
+        Sound(data=b"RIFF", media_type="audio/wav", name="tone", duration_s=0.5, rate=8_000, channels=1),
+    ),
     fault=_FAULT,
     notes=("n read as None",),
     printed="looking…",
     timing=_TIMING,
     calls=(ToolResult(call=_CALL, observation="inner", output="inner"), ToolResult(call=_CALL, fault=_FAULT)),
     n_calls_left_out=3,
+    run=_MANAGED,
 )
 _FULL: tuple[Any, ...] = (
     TaskStep(
@@ -93,6 +123,7 @@ _FULL: tuple[Any, ...] = (
             NameChange(name="df", kind="mutated", before="2 rows", after="3 rows", detail="1 row added"),
         ),
         model_input_digest="0011223344556677",
+        signed={"by": "p/m", "calls": ["sig", None]},
     ),
     ActionStep(
         step_number=5,
@@ -119,6 +150,7 @@ _MESSAGE = ChatMessage(
     reasoning="hm",
     usage=_USAGE,
     finish_reason="stop",
+    signed={"by": "p/m", "thinking_blocks": [{"type": "thinking", "signature": "sig"}]},
 )
 _SCHEMA = ToolSchema(
     name="look",
@@ -266,7 +298,7 @@ _LISTED = {
     "cached_tokens, cost_usd, input_tokens, output_tokens, reasoning_tokens",
     "changes": "changes[0].kind: 'burnt' is not one of added, rebound, mutated, deleted",
     "extra": "extra: 1 is not one of the keys calls_start, changes, fault, is_code, is_final_answer, kind, model_input_digest, "
-    "model_output, reasoning, step_number, timing, token_usage, tool_results",
+    "model_output, reasoning, signed, step_number, timing, token_usage, tool_results",
 }
 
 
