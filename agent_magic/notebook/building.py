@@ -12,6 +12,7 @@ from typing import Any
 
 from agent_magic.agents.code import CodeAgent
 from agent_magic.agents.multistep import MultiStepAgent
+from agent_magic.agents.teams import managed_in, refuse_team
 from agent_magic.agents.toolcalling import ToolCallingAgent
 from agent_magic.core.errors import OptionError
 from agent_magic.core.result import AgentMode
@@ -28,6 +29,7 @@ from agent_magic.notebook.kernel_state import KernelState
 from agent_magic.notebook.options import DEFAULT_NAME, AgentOptions
 from agent_magic.notebook.settings import NamedType, read_settings
 from agent_magic.record.journal import Journal
+from agent_magic.tools.tool import Tool
 from agent_magic.tools.toolbox import LiveTool, Source, Toolbox
 
 
@@ -179,7 +181,10 @@ def change_agent(
     # A tool that the agent was made with and that is named here too is the live one from now on.
     own = [source for source in keeping.own_tools if not live.keys() & Toolbox([source]).current().keys()]
     toolbox = Toolbox([*own, *live.values()])
+    tools = toolbox.current()
+    refuse_team(agent, tools)
     choice = _choose(magics, state, agent, options)
+    _take_in(magics, state, tools, is_run=not options.define)
     asked.apply(agent)
     if asked.answer_type is not None or asked.takes_type_off:
         keeping.answer_type = asked.answer_type
@@ -209,6 +214,28 @@ def choose_once(magics: Any, state: KernelState, agent: MultiStepAgent) -> None:
     choice = _choose(magics, state, agent, AgentOptions())
     if choice is not None:
         agent.model, keeping_of(agent, state).reason = choice.model, choice.reason
+
+
+def _take_in(magics: Any, state: KernelState, tools: Mapping[str, Tool], *, is_run: bool) -> None:
+    """Let the agents among the tools be of this notebook, as their own first cell would; each once.
+
+    Args:
+        is_run: They are about to be called, so each needs its model.
+
+    Raises:
+        OptionError: One of them has none, and there is none to be had.
+    """
+    seen: list[MultiStepAgent] = []
+    waiting = [tool.agent for tool in managed_in(tools).values()]
+    while waiting:
+        agent = waiting.pop()
+        if not isinstance(agent, MultiStepAgent) or agent in seen:
+            continue
+        seen.append(agent)
+        keeping_of(agent, state)
+        if is_run:
+            choose_once(magics, state, agent)
+        waiting += agent.managed_agents.values()
 
 
 def _refuse_lost_tools(keeping: Keeping, variables: Mapping[str, Value]) -> None:

@@ -13,20 +13,21 @@ from agent_magic.agents.preview import Preview
 from agent_magic.core.result import RunResult
 from agent_magic.core.steps import ActionStep, MemoryStep, PlanningStep
 from agent_magic.core.values import safe_repr
+from agent_magic.models.provider_form import to_provider_tools
 from agent_magic.notebook import lens
 from agent_magic.notebook.panel import look_once, to_record_of
 from agent_magic.notebook.widget_host import mime_of, shows_widgets
-from agent_magic.record.cards import to_tool_record
+from agent_magic.record.cards import ToolCard, to_tool_card
 from agent_magic.record.clean import clean_text
+from agent_magic.record.lane import to_step_record
 from agent_magic.record.plan import to_plan_record
 from agent_magic.record.shown import record_of
-from agent_magic.record.step import to_step_record
 from agent_magic.tools.code_prompt import to_code_prompt
 from agent_magic.tools.tool import Tool
-from agent_magic.view import elements as el
+from agent_magic.tools.weaknesses import weaknesses
 from agent_magic.view import host
 from agent_magic.view.bundle import step_to_bundle, to_bundle
-from agent_magic.view.cards import agent_to_bundle, tool_to_bundle
+from agent_magic.view.cards import agent_to_bundle, card_to_bundle, tool_to_bundle
 from agent_magic.view.panel_form import panel_to_bundle
 from agent_magic.view.protocol import AgentSnapshot
 
@@ -75,17 +76,28 @@ def preview_bundle(preview: Preview) -> Bundle:
     return lens.preview_bundle(preview)
 
 
+def card_bundle(tool: Tool) -> Bundle:
+    """A tool's whole card: what either kind of model is told of it, and what is weak about it."""
+    return card_to_bundle(_to_card(tool))
+
+
 def tool_bundle(tool: Tool) -> Bundle:
-    """A tool, as the model is told of it, and what is weak about it."""
-    return tool_to_bundle(to_tool_record(tool.to_schema(), tool.warnings))
+    """A tool's card, in text as a model that calls tools is told of it."""
+    card = _to_card(tool)
+    return {**card_to_bundle(card), "text/plain": tool_to_bundle(card["tool"])["text/plain"]}
 
 
 def code_tool_bundle(tool: Tool) -> Bundle:
-    """A tool, as a model is told of it that writes code, and what is weak about it."""
-    prompt = clean_text(to_code_prompt(tool), _STEP_CHARS)
-    weak = [clean_text(weakness, _STEP_CHARS) for weakness in tool.warnings]
-    page = el.page([el.block(prompt), *map(el.warning, weak)])
-    return {"text/html": page, "text/plain": "\n".join([prompt, *(f"! {line}" for line in weak)])}
+    """A tool's card, in text as a model that writes code is told of it."""
+    card = _to_card(tool)
+    weak = (f"! {line}" for line in card["tool"]["weaknesses"])
+    return {**card_to_bundle(card), "text/plain": "\n".join([card["code"], *weak])}
+
+
+def _to_card(tool: Tool) -> ToolCard:
+    schema = tool.to_schema()
+    (sent,) = to_provider_tools([schema])
+    return to_tool_card(schema, sent=sent, code=to_code_prompt(tool), weaknesses=weaknesses(tool))
 
 
 def show_defined(shell: Any, agent: MultiStepAgent, warnings: Sequence[str]) -> None:

@@ -43,6 +43,7 @@ class Command:
     step: int | None = None
     kind: RequestKind | None = None
     summary_mode: SummaryMode | None = None
+    is_json: bool = False
     text: str = ""
     """The rest of the line, as written."""
 
@@ -55,11 +56,13 @@ class CommandOption:
     field: str
     choices: tuple[str, ...] = ()
     """Its values; none for the number of a step."""
+    is_flag: bool = False
+    """It has no value."""
 
     @property
     def value(self) -> str:
         """What stands for the value in the help."""
-        return "|".join(self.choices) or "N"
+        return "" if self.is_flag else "|".join(self.choices) or "N"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +78,7 @@ class LineCommand:
     @property
     def form(self) -> str:
         """How it is written."""
-        options = [f"[{option.flag} {option.value}]" for option in self.options]
+        options = [f"[{f'{option.flag} {option.value}'.rstrip()}]" for option in self.options]
         return " ".join(["%agent", self.name, *(_FORMS[part] for part in self.parts), *options])
 
 
@@ -88,12 +91,13 @@ _FORMS: Mapping[Part, str] = {
 }
 _SUMMARY_MODE = CommandOption(flag="--summary-mode", field="summary_mode", choices=SUMMARY_MODES)
 _STEP = CommandOption(flag="--step", field="step")
+_JSON = CommandOption(flag="--json", field="is_json", is_flag=True)
 
 LINE_COMMANDS: Mapping[str, LineCommand] = {
     command.name: command
     for command in (
         LineCommand(name="list", help="the agents of this notebook"),
-        LineCommand(name="tools", parts=("agent",), help="what an agent may call, as the model is told of it"),
+        LineCommand(name="tools", parts=("agent",), help="what an agent may call; of one function what models are told of it, and what is weak"),
         LineCommand(name="preview", parts=("agent", "step", "kind"), options=(_SUMMARY_MODE,),
                     help="what the model will be sent next, or was sent in that step of the last run"),
         LineCommand(name="steps", parts=("agent",), help="what an agent remembers, step by step"),
@@ -103,7 +107,9 @@ LINE_COMMANDS: Mapping[str, LineCommand] = {
         LineCommand(name="resume", parts=("agent", "text"), help="go on with a run that was not answered; TEXT corrects it"),
         LineCommand(name="retry", parts=("agent",), help="do the last task again from its beginning"),
         LineCommand(name="reset", parts=("agent",), help="forget an agent's memory; its options and tools stay"),
-        LineCommand(name="models", help="which models can run here, and why one is chosen"),
+        LineCommand(name="models", parts=("text",), help="which models can run here, and why one is chosen; the ids with TEXT in them"),
+        LineCommand(name="doctor", options=(_JSON,),
+                    help="what works here and what does not, with the fix for each fault; asks no address but loopback"),
         LineCommand(name="help", help="this text"),
     )
 }  # fmt: skip
@@ -143,7 +149,8 @@ def open_parts(command: LineCommand, words: Iterable[Word]) -> tuple[tuple[Part,
         if due is not None:
             due = None
         elif word.is_option and not _NUMBER.fullmatch(word.raw):
-            due = _find(command, word.raw.partition("=")[0]) if "=" not in word.raw else None
+            option = _find(command, word.raw.partition("=")[0])
+            due = None if option.is_flag or "=" in word.raw else option
         elif part := _part_of(parts, word.text):
             parts.remove(part)
     return tuple(parts), due
@@ -157,6 +164,11 @@ def _parse_words(command: LineCommand, words: list[Word]) -> dict[str, Value]:
         if word.is_option and not _NUMBER.fullmatch(word.raw):
             flag, equals, value = word.raw.partition("=")
             option = _find(command, flag)
+            if option.is_flag:
+                if equals:
+                    raise OptionError(f"%agent {command.name} {flag}: it has no value. Write {flag}.")
+                values[option.field] = True
+                continue
             given = Word(raw=value) if equals else next(left, None)
             values[option.field] = _parse_option(command, option, given)
             continue

@@ -22,6 +22,7 @@ from agent_magic.notebook.mentions import unfinished_mention
 from agent_magic.notebook.option_values import split_words
 from agent_magic.notebook.options import OPTIONS, Option, group_words
 from agent_magic.notebook.shell import Shell
+from agent_magic.tools.default_tools import DEFAULT_TOOLS
 
 _IDENTIFIER = "agent_magic"
 _PRIORITY = 1_000
@@ -74,8 +75,16 @@ class _Known:
         return list(self._state)
 
     def tools(self) -> list[str]:
-        """Names of what can be called, agents left out."""
-        return [name for name in self._state if callable(value := self._state[name]) and not _is_agent(value)]
+        """Names of what can be handed over as a tool, agents too."""
+        return [name for name in self._state if _is_tool(value := self._state[name]) or _is_agent(value)]
+
+    def functions(self) -> list[str]:
+        """Names of what can be called."""
+        return [name for name in self._state if callable(self._state[name])]
+
+    def default_tools(self) -> list[str]:
+        """Names of the tools that come with the package, those left out that the notebook has too."""
+        return [name for name in DEFAULT_TOOLS if name not in self._state]
 
     def agents(self) -> list[str]:
         """Names of living agents."""
@@ -165,7 +174,10 @@ def _complete_value(
         earlier = {part.strip("@") for part in fragment.split(",")[:-1]}
         fragment = _last(_LAST_NAME, fragment)  # commas may join names to one word
         at = "@" if fragment.startswith("@") else ""
-        names = known.variables() if option.field == "protect" else known.tools()
+        offered = {"protect": known.variables, "tools": known.tools}
+        names = offered.get(option.field, known.functions)()
+        if option.field == "tools" and not at:
+            names += known.default_tools()
         return _result(
             fragment,
             [
@@ -197,6 +209,8 @@ def _complete_command(line: str, known: _Known) -> SimpleMatcherResult:
     if "variable" in parts:
         return _result(fragment, (f"@{name}" if at else name for name in known.variables()))
     offers = known.agents() if "agent" in parts else []
+    if command.name == "tools" and offers:
+        offers = [*offers, *known.tools()]
     kinds = REQUEST_KINDS if "kind" in parts else ()
     given = {word.raw.partition("=")[0] for word in words}
     flags = [option.flag for option in command.options if option.flag not in given]
@@ -236,6 +250,13 @@ def _kind(text: str) -> str:
 def _last(pattern: re.Pattern[str], text: str) -> str:
     match = pattern.search(text)
     return match[0] if match else ""
+
+
+def _is_tool(value: Value) -> bool:
+    if callable(value):
+        return True
+    room = sys.modules.get("agent_magic.tools.adapt")  # as below
+    return room is not None and room.is_foreign_tool(value)
 
 
 def _is_agent(value: Value) -> bool:

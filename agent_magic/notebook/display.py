@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from agent_magic.agents.multistep import MultiStepAgent
 from agent_magic.core.approval import Question
-from agent_magic.core.events import Event, RunStarted, SettingChanged, StepEnded, Waiting
+from agent_magic.core.events import Event, ManagedEvent, RunStarted, SettingChanged, StepEnded, Waiting
 from agent_magic.core.result import RunResult
 from agent_magic.core.steps import ActionStep, PlanningStep
 from agent_magic.notebook.answers import takes_input
@@ -132,11 +132,12 @@ class _Shown:
                 self.live.add_step(step)
             case SettingChanged():
                 self.live.settle(event.name)
-            case Waiting(question=Question() as question) if not self.live.wait_for_page(0):
-                with self._display.hold():
-                    ask_by_input(self._agent, question)
             case _:
                 pass
+        question = _asked_in(event)
+        if question is not None and not self.live.wait_for_page(0):
+            with self._display.hold():
+                ask_by_input(self._agent, question)
 
     def end(self, result: RunResult | None) -> None:
         """Leave the finished record; None if there was no run after all."""
@@ -144,6 +145,13 @@ class _Shown:
             self._journals.close(result)
             self._drawing.warn(self._journals.warning)
         self._drawing.end(result, journal=self._journals.name if self._journals is not None else None)
+
+
+def _asked_in(event: Event) -> Question | None:
+    """What the person is asked, by the agent or by one that it manages."""
+    while isinstance(event, ManagedEvent):
+        event = event.event
+    return event.question if isinstance(event, Waiting) else None
 
 
 def _choose_display(magics: Any, live: LiveRun) -> Display:

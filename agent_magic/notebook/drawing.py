@@ -33,6 +33,11 @@ class Display(Protocol):
     """As `redraw_s`, of news that may stand for long, such as a tool that begins."""
 
     @property
+    def tick_s(self) -> float | None:
+        """Between two drawings while a run waits for a time that is known; None: it counts down by itself."""
+        ...
+
+    @property
     def to_snapshot(self) -> Callable[[RunDraft], Snapshot] | None:
         """Gives the run as it stands, for a view that comes late; None where there are no views."""
         ...
@@ -80,10 +85,11 @@ class Drawing:
         with contextlib.suppress(RuntimeError):  # no thread can start here (Pyodide): the next event draws
             thread.start()
 
-    def between(self, work: Callable[[RunDraft], _T]) -> _T:
-        """Do something between two drawings; gives what it gave."""
+    def between(self, work: Callable[[RunDraft], _T]) -> _T | None:
+        """Do something between two drawings; gives what it gave, None if the end was drawn meanwhile."""
         with self._lock:
-            return work(self._draft)
+            # Whoever waited here for the end must not draw: it would stand in the place of the record.
+            return None if self._is_over else work(self._draft)
 
     def warn(self, warning: str | None) -> None:
         """Say something in the header, if there is something to say."""
@@ -100,6 +106,8 @@ class Drawing:
         if isinstance(event, RunEnded):
             return  # the end is drawn from the result, after everything before it
         with self._lock:
+            if self._is_over:  # it comes from a thread that a tool left behind
+                return
             self._draft.add(event)
             if not self._has_begun:
                 return
@@ -136,6 +144,9 @@ class Drawing:
         self._due, self._is_poked = None, False
         self._display.draw(self._draft)
         self._drawn_at = time.monotonic()
+        if self._display.tick_s is not None and self._draft.counts_down:
+            self._due = self._drawn_at + self._display.tick_s
+            self._bell.set()
 
     def _draw_when_due(self) -> None:
         while True:

@@ -46,7 +46,7 @@ def _draw(name: str) -> Callable[[Any], Bundle]:
 
 
 _TYPES: dict[tuple[str, str], Callable[[Any], Bundle]] = {
-    ("agent_magic.core.result", "RunResult"): _draw("run_bundle"),
+    ("agent_magic.core.steps", "RunResult"): _draw("run_bundle"),
     ("agent_magic.core.steps", "ActionStep"): _draw("step_bundle"),
     ("agent_magic.agents.preview", "Preview"): _draw("preview_bundle"),
     ("agent_magic.core.steps", "PlanningStep"): _draw("step_bundle"),

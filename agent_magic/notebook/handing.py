@@ -17,8 +17,13 @@ from agent_magic.core.errors import OptionError
 from agent_magic.core.messages import ImagePart
 from agent_magic.core.values import Value
 from agent_magic.notebook.kernel_state import KernelState
+from agent_magic.tools.adapt import is_foreign_tool
 from agent_magic.tools.builtin import FINAL_ANSWER
+from agent_magic.tools.default_tools import DefaultTools
 from agent_magic.tools.toolbox import LiveTool
+
+_DEFAULT_TOOLS = DefaultTools()
+"""Those that come with the package: a variable of such a name goes before them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +31,7 @@ class Handed:
     """Names of the notebook as an agent takes them."""
 
     tools: Mapping[str, LiveTool] = field(default_factory=dict[str, LiveTool])
-    """Callables, by the variable that holds each; looked up anew when called."""
+    """Callables and agents, by the variable that holds each; looked up anew when called. Default tools by their name."""
     variables: Mapping[str, Value] = field(default_factory=dict[str, Value])
     """Everything else, objects too that can be called and say not how, such as a database connection."""
 
@@ -40,22 +45,22 @@ def hand_over(state: KernelState, names: Iterable[str], *, source: str) -> Hande
         source: Where they stand, at the head of an error: `%%agent --tools`, say.
 
     Raises:
-        OptionError: A name does not exist, is an agent, or is the agents' own.
+        OptionError: A name does not exist, or is the agents' own.
     """
     tools: dict[str, LiveTool] = {}
     variables: dict[str, Value] = {}
     for name in names:
+        if name not in state and name in _DEFAULT_TOOLS:
+            tools[name] = LiveTool(name=name, state=_DEFAULT_TOOLS)
+            continue
         if name not in state:
-            near = difflib.get_close_matches(name, list(state), n=3)
+            near = difflib.get_close_matches(name, [*state, *_DEFAULT_TOOLS], n=3)
             fix = f"Nearest: {', '.join(near)}." if near else "Run the cell that defines it first."
             raise OptionError(f"{source}: there is no variable {name!r}. {fix}")
         value = state[name]
         if isinstance(value, MultiStepAgent):
-            raise OptionError(
-                f"{source}: `{name}` is an agent, and agents cannot be handed to others yet. "
-                "Hand over functions and variables."
-            )
-        if not callable(value) or _is_object_without_signature(value):
+            tools[name] = LiveTool(name=name, state=state)
+        elif not is_foreign_tool(value) and (not callable(value) or _is_object_without_signature(value)):
             variables[name] = value
         elif name == FINAL_ANSWER.name:
             raise OptionError(

@@ -14,19 +14,24 @@ from agent_magic.agents.multistep import MultiStepAgent
 from agent_magic.core.errors import OptionError
 from agent_magic.core.steps import ActionStep
 from agent_magic.core.values import Value
-from agent_magic.models.select import DEFAULT_IDS_AS_OF, model_table
 from agent_magic.notebook.blame import blame_lines
 from agent_magic.notebook.building import choose_once
-from agent_magic.notebook.cards import code_tool_bundle, tool_bundle
+from agent_magic.notebook.cards import card_bundle, code_tool_bundle, tool_bundle
 from agent_magic.notebook.commands import Command
+from agent_magic.notebook.doctor import examine, to_json, to_text
+from agent_magic.notebook.doctor_finding import Scene
 from agent_magic.notebook.help import help_text
+from agent_magic.notebook.journals import _folder_of_notebook
 from agent_magic.notebook.kernel_state import KernelState
 from agent_magic.notebook.lens import look_at
+from agent_magic.notebook.model_list import model_lines
 from agent_magic.notebook.option_values import Word, split_words
 from agent_magic.notebook.options import DEFAULT_NAME
 from agent_magic.notebook.remembered import remembered
 from agent_magic.notebook.session import resume, retry
 from agent_magic.record.step import to_usage
+from agent_magic.tools.tool import Tool
+from agent_magic.tools.toolbox import LiveTool, Toolbox, is_tool_source
 from agent_magic.view.words import cost, count, tokens
 
 _NEAR = 0.65
@@ -61,7 +66,10 @@ def _list(magics: Any, command: Command) -> None:
 
 
 def _tools(magics: Any, command: Command) -> None:
-    _, agent = _agent(magics, command.agent)
+    if command.agent is not None and (tool := _tool_named(magics, command.agent)):
+        _publish(magics, card_bundle(tool))
+        return
+    _, agent = _agent(magics, command.agent, beside=" or function" if command.agent else "")
     to_bundle = code_tool_bundle if agent.mode == "code" else tool_bundle
     for tool in agent.tools.values():
         _publish(magics, to_bundle(tool))
@@ -126,12 +134,13 @@ def _reset(magics: Any, command: Command) -> None:
 
 
 def _models(magics: Any, command: Command) -> None:
-    del command
-    print(f"Looked for from the top; the first that is there is taken (default ids of {DEFAULT_IDS_AS_OF}):")
-    for row in model_table(os.environ):
-        print(row)
-    if magics.model:
-        print(f"%config AgentMagics.model = {magics.model!r} goes before all of these.")
+    for line in model_lines(command.text, magics.model, os.environ):
+        print(line)
+
+
+def _doctor(magics: Any, command: Command) -> None:
+    findings = examine(Scene(magics=magics, folder=_folder_of_notebook(magics.shell)))
+    print(to_json(findings) if command.is_json else to_text(findings))
 
 
 def _help(magics: Any, command: Command) -> None:
@@ -150,6 +159,7 @@ _COMMANDS: dict[str, Callable[[Any, Command], Value]] = {
     "retry": _retry,
     "reset": _reset,
     "models": _models,
+    "doctor": _doctor,
     "help": _help,
 }
 
@@ -163,15 +173,31 @@ def _agents(magics: Any) -> dict[str, MultiStepAgent]:
     return {name: value for name, value in state.items() if isinstance(value, MultiStepAgent)}
 
 
-def _agent(magics: Any, name: str | None) -> tuple[str, MultiStepAgent]:
-    """The agent of that name; without one the default, or the only one there is."""
+def _tool_named(magics: Any, name: str) -> Tool | None:
+    """The tool that a variable holds, or else an agent's tool of that name; None if it is an agent or neither."""
+    state, agents = KernelState(magics.shell), _agents(magics)
+    if name in agents:
+        return None
+    if name in state and is_tool_source(state[name]):
+        return next(iter(Toolbox([LiveTool(name=name, state=state)]).current().values()))
+    return next((agent.tools[name] for agent in agents.values() if name in agent.tools), None)
+
+
+def _agent(magics: Any, name: str | None, *, beside: str = "") -> tuple[str, MultiStepAgent]:
+    """The agent of that name; without one the default, or the only one there is.
+
+    Args:
+        magics: Of the notebook.
+        name: Of the variable.
+        beside: What else the name could have been, for the error: ` or function`.
+    """
     agents = _agents(magics)
     if name is None:
         name = DEFAULT_NAME if DEFAULT_NAME in agents or len(agents) != 1 else next(iter(agents))
     if name not in agents:
         near = difflib.get_close_matches(name, agents, n=3) or list(agents)
         known = f"Agents: {', '.join(near)}." if near else "A cell that begins with %%agent NAME makes one."
-        raise OptionError(f"%agent: there is no agent {name!r}. {known}")
+        raise OptionError(f"%agent: there is no agent{beside} {name!r}. {known}")
     return name, agents[name]
 
 

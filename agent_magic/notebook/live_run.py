@@ -44,7 +44,7 @@ class LiveRun(Steering):
         """From its first event on. After the end its steps, with live values in them, are its agent's alone."""
         self.journal: str | None = None
         """The name of the file that has it."""
-        self._take_snapshot: Callable[[], Snapshot] | None = None
+        self._take_snapshot: Callable[[], Snapshot | None] | None = None
         self._pending: dict[str, str] = {}
         self._memory: AgentMemory | None = None
         self._n_edits = 0
@@ -62,8 +62,12 @@ class LiveRun(Steering):
         """Stop a run by calling this too: a tool that blocks the run's thread looks at no flag."""
         self._signal_run = signal_run
 
-    def show_by(self, take_snapshot: Callable[[], Snapshot]) -> None:
-        """Give a view that comes late, or has missed something, the run as it stands now."""
+    def show_by(self, take_snapshot: Callable[[], Snapshot | None]) -> None:
+        """Give a view that comes late, or has missed something, the run as it stands now.
+
+        Args:
+            take_snapshot: Gives None once the run has ended.
+        """
         self._take_snapshot = take_snapshot
 
     # -- what the run tells --------------------------------------------------------------------
@@ -158,12 +162,14 @@ class LiveRun(Steering):
     def greet(self, *, wants_snapshot: bool, wants_bundle: bool) -> HelloData:
         """What a view is told that found its kernel."""
         self._greeted.set()
+        take_snapshot = self._take_snapshot
+        # First: it may wait for the end to be drawn, and then the others are those of a run that has ended.
+        snapshot = take_snapshot() if wants_snapshot and take_snapshot is not None else None
         data = HelloData(
             nonce="", is_running=self._draft is not None, settings=self.settings, steps=self.laid_on()
         )
-        take_snapshot = self._take_snapshot
-        if wants_snapshot and take_snapshot is not None:
-            data["snapshot"] = take_snapshot()
+        if snapshot is not None:
+            data["snapshot"] = snapshot
         if wants_bundle and self._draft is None and (result := self._result) is not None:
             data["bundle"] = self._to_bundle(result)
         return data

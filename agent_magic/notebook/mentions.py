@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from agent_magic.core.state import State
 from agent_magic.core.values import Value
+from agent_magic.tools.default_tools import DEFAULT_TOOLS
 
 # A fence opens at the start of a line, perhaps inside a quotation; a run of backticks opens a code
 # span, which ends with a run of the same length in the same paragraph.
@@ -72,7 +73,11 @@ def parse_mentions(body: str, names: State) -> Mentions:
             continue
         word = unicodedata.normalize("NFKC", body[at + 1 : end])  # as Python reads identifiers
         if word not in names:
-            if word not in misses:
+            if word in DEFAULT_TOOLS:
+                hints[
+                    f"{word} comes with agent_magic and is no variable: hand it over by --tools {word}."
+                ] = None
+            elif word not in misses:
                 misses[word] = _nearest(word, names)
         elif hint := _hint_for_module_part(word, names[word], body[end:]):
             hints[hint] = None

@@ -35,6 +35,7 @@ class PageDisplay:
     redraw_s = 0.1
     """Between two drawings of a text that is being written: pages choke on more."""
     news_s = 0.02
+    tick_s = 1.0
     to_snapshot = None
 
     def __init__(self, shell: Any) -> None:

@@ -23,9 +23,9 @@ from agent_magic.notebook.building import reason_of
 from agent_magic.record.cards import to_agent_record, to_tool_record
 from agent_magic.record.clean import clean_text, redact_plain
 from agent_magic.record.laid_on import laid_on_at
+from agent_magic.record.lane import to_step_record
 from agent_magic.record.plan import to_plan_record
 from agent_magic.record.schema import AgentRecord, LaidOnRecord, ToolRecord
-from agent_magic.record.step import to_step_record
 from agent_magic.tools.tool import Tool
 from agent_magic.view import titles
 from agent_magic.view.protocol import (

@@ -34,6 +34,7 @@ class TerminalDisplay:
     redraw_s = 0.1
     news_s = 0.0
     """Before a tool begins, not while it writes into the terminal itself."""
+    tick_s = 1.0
     to_snapshot = None
 
     def __init__(self) -> None:

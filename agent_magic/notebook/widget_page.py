@@ -36,6 +36,7 @@ class WidgetDisplay:
 
     redraw_s = 0.05
     news_s = 0.02
+    tick_s = None
 
     def __init__(self, shell: Any, live: LiveRun, *, keeps_widget: bool) -> None:
         self._output = Output(shell)

@@ -20,6 +20,7 @@ from agent_magic.core.values import Description, Value, describe, is_text_like, 
 from agent_magic.record.clean import cut_arguments, cut_text, redact_plain, to_plain
 from agent_magic.record.limits import MAX_CALLS, Limits, pick_ends
 from agent_magic.record.schema import CallRecord, ErrorRecord, Json, ValueRecord
+from agent_magic.record.sounds import say_sounds
 from agent_magic.record.thumbnails import say_images
 
 _NAME_CHARS = 80
@@ -141,6 +142,8 @@ def _add_rest(record: CallRecord, result: ToolResult) -> None:
         record["printed"] = result.printed.strip("\n")
     if result.images:
         record["images"] = say_images(result.images)
+    if result.sounds:
+        record["sounds"] = say_sounds(result.sounds)
     if result.bound_to:
         record["bound_to"] = result.bound_to
     if result.timing:

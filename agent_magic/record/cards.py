@@ -5,18 +5,37 @@ It must not know the classes of agents and tools: it is given their parts.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import TypedDict, cast
 
 from agent_magic.core.messages import ToolSchema
 from agent_magic.core.text import first_line
 from agent_magic.core.values import Value
-from agent_magic.record.clean import cut_arguments, cut_text, redact_plain, to_json, to_plain
+from agent_magic.record.clean import (
+    clean_text,
+    cut_arguments,
+    cut_text,
+    redact_plain,
+    to_json,
+    to_plain,
+)
 from agent_magic.record.schema import AgentRecord, Json, ParameterRecord, Status, ToolRecord
 
 _MAX_ITEMS = 50
 _TEXT_CHARS = 2_000
 _LINE_CHARS = 200
+_PROJECTION_CHARS = 20_000
+
+
+class ToolCard(TypedDict):
+    """A tool with both forms in which models are told of it."""
+
+    tool: ToolRecord
+    sent: str
+    """What goes to a model that calls tools, as JSON."""
+    code: str
+    """What a model reads that writes code: a Python signature with its docstring."""
 
 
 def to_agent_record(
@@ -73,6 +92,16 @@ def to_tool_record(schema: ToolSchema, weaknesses: Sequence[str] = ()) -> ToolRe
         "weaknesses": list(weaknesses[:_MAX_ITEMS]),
     }
     return cast("ToolRecord", _cut(redact_plain(record), _TEXT_CHARS))
+
+
+def to_tool_card(schema: ToolSchema, *, sent: Value, code: str, weaknesses: Sequence[str] = ()) -> ToolCard:
+    """A tool's card; `sent` is the schema in the provider's form."""
+    shown = json.dumps(redact_plain(to_plain(sent), with_keys=True), ensure_ascii=False, indent=2)
+    return ToolCard(
+        tool=to_tool_record(schema, weaknesses),
+        sent=cut_text(shown, _PROJECTION_CHARS),
+        code=clean_text(code, _PROJECTION_CHARS),
+    )
 
 
 def _to_parameter(name: str, spec: Value, *, is_required: bool) -> ParameterRecord:

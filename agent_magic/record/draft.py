@@ -18,6 +18,7 @@ from agent_magic.core.events import (
     ArgumentsDelta,
     ContextShortened,
     Event,
+    ManagedEvent,
     ModelReplied,
     Notice,
     PlanDelta,
@@ -38,19 +39,24 @@ from agent_magic.core.steps import ActionStep, PlanningStep, TaskStep
 from agent_magic.record.call import to_seconds
 from agent_magic.record.clean import redact_plain
 from agent_magic.record.keeping import with_memory
-from agent_magic.record.limits import LOOSEST
-from agent_magic.record.notes import add_beside, cut_beside, cut_note, to_note
+from agent_magic.record.lane import end_lane, lane_of, to_step_record, usages_of_lanes
+from agent_magic.record.limits import LOOSEST, Limits
+from agent_magic.record.notes import add_beside, cut_beside, cut_note, to_managed_note, to_note
 from agent_magic.record.now import Now
 from agent_magic.record.plan import to_plan_record
 from agent_magic.record.run import cut_head, to_head, to_record
-from agent_magic.record.schema import AnyStepRecord, LaidOnRecord, NoteRecord, RunRecord
-from agent_magic.record.step import to_step_record, to_usage
+from agent_magic.record.schema import AnyStepRecord, LaidOnRecord, LaneRecord, NoteRecord, RunRecord
+from agent_magic.record.sounds import n_chars_of_sounds
+from agent_magic.record.step import to_usage
 from agent_magic.record.step_notes import StepNotes
 from agent_magic.record.thumbnails import n_chars_of_images
 
 _SHOWN_NOTES = 5
 _MAX_IMAGE_CHARS = 1_000_000
-"""Of all images while the run goes on; those after them stand in words until it ends."""
+"""Of all images while the run goes on, sounds counted too; those after them stand in words until it ends."""
+_LIVE = replace(LOOSEST, lane_steps=12, lane_chars=1_000)
+_LANE = Limits(chars=2_000, items=20, inner=10)
+"""Of a step of a run inside this one."""
 
 
 class RunDraft:
@@ -61,6 +67,7 @@ class RunDraft:
         warnings: Said in the header, such as a near miss of a variable's name.
         is_quiet: The person asked for header and answer only.
         clock: Gives seconds since 1970.
+        limits: Of each step, while the run goes on.
     """
 
     def __init__(
@@ -70,11 +77,13 @@ class RunDraft:
         warnings: Sequence[str] = (),
         is_quiet: bool = False,
         clock: Callable[[], float] = time.time,
+        limits: Limits = _LIVE,
     ) -> None:
         self._reason = reason
         self._warnings = tuple(warnings)
         self._is_quiet = is_quiet
         self._clock = clock
+        self._limits = limits
         self._started = clock()
         self._head = self._to_head(
             RunStarted(run_id="", agent_name="", model_id="", max_steps=0, task=TaskStep(task=""))
@@ -100,6 +109,11 @@ class RunDraft:
     def boundary_step(self) -> int:
         """The number of the step before which settings of steps are taken up next."""
         return self._now.step_number + self._has_begun
+
+    @property
+    def counts_down(self) -> bool:
+        """Whether it waits for a time that is known: what is shown changes without news."""
+        return self._finished is None and self._now.counts_down
 
     def add(self, event: Event) -> None:  # noqa: C901 - one case for each event
         """Take in what happened."""
@@ -127,6 +141,9 @@ class RunDraft:
                 self._now.start(event)
             case ToolCallEnded():
                 self._now.end(event)
+            case ManagedEvent():
+                self._now.manage(event)
+                self._add_managed_note(event)
             case StepEnded():
                 if isinstance(event.step, ActionStep | PlanningStep):
                     self._add_step(event.step)
@@ -210,7 +227,13 @@ class RunDraft:
         return cut_head(head, LOOSEST)
 
     def _new_now(self, step_number: int, *, is_planning: bool = False) -> Now:
-        return Now(step_number, is_planning=is_planning, mode=self._mode)
+        return Now(
+            step_number,
+            is_planning=is_planning,
+            mode=self._mode,
+            clock=self._clock,
+            new_lane=lambda: _Lane(self._clock),
+        )
 
     def _add_step(self, step: ActionStep | PlanningStep) -> None:
         notes = self._notes.end_step(step.step_number, is_plan=isinstance(step, PlanningStep))
@@ -223,17 +246,18 @@ class RunDraft:
             self._steps.append(self._to_step_record(step, notes))
             self._now = self._new_now(step.step_number + 1)
         self._made.append(step)
-        usage = step.token_usage or TokenUsage()
-        self._usage = usage if self._usage is None else self._usage + usage
+        for usage in (step.token_usage or TokenUsage(), *usages_of_lanes(step)):
+            self._usage = usage if self._usage is None else self._usage + usage
 
     def _to_step_record(self, step: ActionStep, notes: Sequence[NoteRecord]) -> AnyStepRecord:
         left = max(_MAX_IMAGE_CHARS - self._n_image_chars, 0)
-        record = to_step_record(step, replace(LOOSEST, images=min(LOOSEST.images, left)), notes=notes)
-        self._n_image_chars += n_chars_of_images(record)
+        limits = self._limits
+        limits = replace(limits, images=min(limits.images, left), sounds=min(limits.sounds, left))
+        record = to_step_record(step, limits, notes=notes)
+        self._n_image_chars += n_chars_of_images(record) + n_chars_of_sounds(record)
         return record
 
     def _add_note(self, event: SettingChanged | ContextShortened | Notice | ApprovalGiven) -> None:
-        note = to_note(event)
         self._first_step = self._first_step or event.step_number
         match event:
             case SettingChanged(name="max_steps", value=int() as n_steps):
@@ -242,13 +266,44 @@ class RunDraft:
                 self._now.waiting = None
             case _:
                 pass
-        if not self._notes.add(note, event.step_number):
+        self._note(to_note(event), event.step_number)
+
+    def _add_managed_note(self, event: ManagedEvent) -> None:
+        """What the person should know of a run inside this one stands beside the step that it was made for."""
+        note = to_managed_note(event)
+        if note is not None:
+            self._note(note, event.step_number)
+
+    def _note(self, note: NoteRecord, step_number: int) -> None:
+        if not self._notes.add(note, step_number):
             return
         # News of a step that is over: its record is made anew.
         record = self._steps[-1].copy()
         add_beside(record, [_to_shown(note)], None)
         cut_beside(record, LOOSEST.chars, LOOSEST.items // 2)
         self._steps[-1] = record
+
+
+class _Lane:
+    """The lane of a run inside a run, folded from its events likewise."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._draft = RunDraft(clock=clock, limits=_LANE)
+        self._result: RunResult | None = None
+
+    @property
+    def counts_down(self) -> bool:
+        return self._result is None and self._draft.counts_down
+
+    def add(self, event: Event) -> None:
+        if isinstance(event, RunEnded):  # its steps stay the objects that they are
+            self._result = event.result
+        else:
+            self._draft.add(event)
+
+    def to_lane(self) -> LaneRecord:
+        lane = lane_of(self._draft.to_record())
+        return lane if self._result is None else end_lane(lane, self._result)
 
 
 def _as_it_is(record: RunRecord) -> RunRecord:

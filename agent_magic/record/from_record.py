@@ -34,17 +34,22 @@ from agent_magic.record.schema import Json
 _STATUSES: dict[Value, RunStatus] = {status: status for status in get_args(RunStatus)}
 _COUNTS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
 _LONGEST_S = 1e9
+_MAX_DEPTH = 8
+"""Of runs inside runs; those of a record are fewer."""
 _JSON_TYPES = {"int": int, "float": float, "bool": bool, "list": list, "dict": dict}
 
 
 def from_record(record: Mapping[str, Json]) -> RunResult:
     """The run that a record tells of; one that still went on has the status `interrupted`."""
-    start = _to_moment(record.get("started"))
+    return _to_run(record, _to_moment(record.get("started")), depth=0)
+
+
+def _to_run(record: Mapping[str, Json], start: float, *, depth: int) -> RunResult:
     mode: AgentMode = "code" if record.get("mode") == "code" else "tools"
     steps: list[RunStep] = [
         _to_task(record),
         *(
-            _to_plan(form, start) if form.get("kind") == "plan" else _to_action(form, start, mode)
+            _to_plan(form, start) if form.get("kind") == "plan" else _to_action(form, start, mode, depth)
             for form in _dicts(record, "steps")
         ),
     ]
@@ -94,7 +99,7 @@ def _to_task(record: Mapping[str, Json]) -> TaskStep:
     )
 
 
-def _to_action(form: Mapping[str, Json], start: float, mode: AgentMode) -> ActionStep:
+def _to_action(form: Mapping[str, Json], start: float, mode: AgentMode, depth: int) -> ActionStep:
     calls = list(_dicts(form, "calls"))
     thought, calls_start = _text(form, "thought"), None
     is_code = mode == "code"
@@ -110,7 +115,7 @@ def _to_action(form: Mapping[str, Json], start: float, mode: AgentMode) -> Actio
         model_output=thought,
         reasoning=_text(form, "reasoning"),
         calls_start=calls_start,
-        tool_results=tuple(_to_result(call, start, is_code=is_code) for call in calls),
+        tool_results=tuple(_to_result(call, start, depth, is_code=is_code) for call in calls),
         is_code=is_code,
         fault=_to_fault(form.get("error")),
         token_usage=_to_usage(form.get("usage")),
@@ -135,7 +140,7 @@ def _to_plan(form: Mapping[str, Json], start: float) -> PlanningStep:
 
 
 def _to_result(
-    call: Mapping[str, Json], start: float, *, is_code: bool = False, is_inner: bool = False
+    call: Mapping[str, Json], start: float, depth: int, *, is_code: bool = False, is_inner: bool = False
 ) -> ToolResult:
     arguments, output = call.get("arguments"), call.get("output")
     if is_code:
@@ -160,9 +165,20 @@ def _to_result(
         timing=Timing(start=start, end=start + _seconds(call)) if "duration_s" in call else None,
         calls=()
         if is_inner
-        else tuple(_to_result(inner, start, is_inner=True) for inner in _dicts(call, "calls")),
+        else tuple(_to_result(inner, start, depth, is_inner=True) for inner in _dicts(call, "calls")),
         n_calls_left_out=0 if is_inner else _count(call, "calls_left_out"),
+        run=_to_lane(call, start, depth + 1),
     )
+
+
+def _to_lane(call: Mapping[str, Json], start: float, depth: int) -> RunResult | None:
+    """The run that a managed agent made for a call; its task is what the call asked for."""
+    lane = call.get("run")
+    if type(lane) is not dict or depth > _MAX_DEPTH:
+        return None
+    arguments = call.get("arguments")
+    task = _text(cast("dict[str, Json]", arguments), "task") if type(arguments) is dict else ""
+    return _to_run({**cast("dict[str, Json]", lane), "task": task}, start, depth=depth)
 
 
 def _to_value(answer: Mapping[str, Json]) -> Value:

@@ -7,6 +7,7 @@ step_start    a model is about to be asked
 model_reply   the reply is whole; on disk before the first call of it is made
 call_start    a tool's body, or code, is about to be entered; the first of a step waits for the disk
 call_end      what became of it; `inside` is the id of the code that made the call
+managed       a line of the run that a managed agent makes for the call `call_id`, see `journal_managed`
 change, note  a view, a pin, an edit or a setting; news that the person should know
 step_end      the step is in memory; waits for the disk
 run_end       how the run ended; waits for the disk
@@ -33,6 +34,7 @@ from agent_magic.core.events import (
     ApprovalGiven,
     ContextShortened,
     Event,
+    ManagedEvent,
     ModelReplied,
     Notice,
     RunEnded,
@@ -63,7 +65,8 @@ from agent_magic.record.journal_lines import (
     to_start,
     to_told,
 )
-from agent_magic.record.notes import to_note
+from agent_magic.record.journal_managed import to_managed_fields
+from agent_magic.record.notes import to_managed_note, to_note
 from agent_magic.record.schema import Json
 
 VERSION = 1
@@ -219,7 +222,7 @@ class Journal:
             self._are_calls_on_disk = True
 
     def _end_call(self, event: ToolCallEnded, memory: AgentMemory) -> None:
-        result = replace(event.result, calls=())  # they have lines of their own
+        result = replace(event.result, calls=(), run=None)  # they have lines of their own
         if event.inside is not None:
             if self._n_inner > _MAX_INNER:
                 return
@@ -230,6 +233,18 @@ class Journal:
             "result": write_result(result, self._writer.tables.values),
         }
         self._write("call_end", fields, memory)
+
+    def _manage(self, event: ManagedEvent, memory: AgentMemory) -> None:
+        if event.inside is not None and self._n_inner > _MAX_INNER:
+            return
+        note = to_managed_note(event)
+        if note is not None:
+            text = write_text(note["text"])
+            self._write("note", {"step_number": event.step_number, **note, "text": text}, memory)
+            return
+        fields = to_managed_fields(event, self._writer.tables.values)
+        if fields is not None:
+            self._write("managed", {"step_number": event.step_number, **fields}, memory)
 
     def _note(
         self, event: SettingChanged | ContextShortened | Notice | ApprovalGiven, memory: AgentMemory
@@ -251,7 +266,7 @@ class Journal:
         if self._begun != result.run_id:  # Ctrl-C came before its beginning was written
             self._begin_run(result.run_id, to_start(result), result.steps[0], memory)
         self._take_memory(memory)
-        run = write_run(result, self._writer.tables.steps, self._writer.tables.values)
+        run = write_run(result, self._writer.tables.steps.place, self._writer.tables.values)
         self._write("run_end", {"run": run}, memory)
         self._sync()
         self._ended = result.run_id
@@ -348,6 +363,7 @@ _WRITERS: dict[type, Callable[[Journal, Any, AgentMemory], None]] = {
     ModelReplied: Journal._take_reply,
     ToolCallStarted: Journal._start_call,
     ToolCallEnded: Journal._end_call,
+    ManagedEvent: Journal._manage,
     SettingChanged: Journal._note,
     ContextShortened: Journal._note,
     ApprovalGiven: Journal._note,

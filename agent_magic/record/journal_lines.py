@@ -64,6 +64,8 @@ def shorten_inner(result: ToolResult) -> ToolResult:
         observation=short.get("observation", ""),
         output=None,
         images=(),
+        sounds=(),
+        run=None,
         fault=fault,
         notes=tuple(short.get("notes", ())),
         printed=short.get("printed", ""),
@@ -102,4 +104,4 @@ def tell_earlier(
             for note in notes:
                 yield "note", {**number, **note, "text": write_text(note["text"])}
             yield "step_end", {"step": tables.steps.place(step)}
-        yield "run_end", {"run": write_run(run, tables.steps, tables.values)}
+        yield "run_end", {"run": write_run(run, tables.steps.place, tables.values)}

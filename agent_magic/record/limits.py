@@ -27,9 +27,15 @@ class Limits:
     """Calls that a block of code made; together they have the room of four."""
     images: int = 0
     """Characters of all images together, of a step or of a run; what is beyond stands in words."""
+    sounds: int = 0
+    """Likewise of sounds."""
+    lane_steps: int = 4
+    """Steps of a run that a managed agent made for a call; of one inside of it a third."""
+    lane_chars: int = 200
+    """Length of their text fields."""
 
 
-LOOSEST = Limits(chars=8_000, images=200_000)
+LOOSEST = Limits(chars=8_000, images=200_000, sounds=150_000, lane_steps=40, lane_chars=2_000)
 """What a record holds of an ordinary run."""
 
 

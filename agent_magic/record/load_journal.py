@@ -16,34 +16,28 @@ from agent_magic.core.form.image import LazyImages
 from agent_magic.core.form.increments import MemoryRows
 from agent_magic.core.form.message import (
     need_text,
-    read_call,
     read_count,
     read_each,
     read_flag,
     read_line,
-    read_message,
     read_moment,
     read_name,
-    read_part,
 )
-from agent_magic.core.form.run import read_run
-from agent_magic.core.form.step import read_result
+from agent_magic.core.form.run import by_place, read_run
 from agent_magic.core.form.value import UnreadableError, ValueReader
 from agent_magic.core.memory import AgentMemory
 from agent_magic.core.result import RunResult
 from agent_magic.core.steps import (
     FinalAnswerStep,
 )
-from agent_magic.core.values import Value, safe_repr
+from agent_magic.core.values import safe_repr
 from agent_magic.record.journal import VERSION
+from agent_magic.record.load_step import begin_step, take_news
 from agent_magic.record.rebuild import Rebuilt, rebuild
 from agent_magic.record.schema import Json, NoteRecord
 from agent_magic.record.shown import Beside
-from agent_magic.record.unfinished import (
-    CAPPED,
-    GOES_ON,
-    KERNEL_ENDED,
-    Unfinished,
+from agent_magic.record.unfinished import CAPPED, GOES_ON, KERNEL_ENDED
+from agent_magic.record.written import (
     WrittenRun,
     steps_of,
     to_last_step,
@@ -183,23 +177,8 @@ class _Reader:
                 run.is_capped = True
             case _:
                 if run.step is not None:
-                    self._take_news(run.step, form, kind)
-
-    def _take_news(self, step: Unfinished, form: Json, kind: Value) -> None:
-        reader = ValueReader(LazyImages(self._parts[-1].to_rows("images")))
-        match kind:
-            case "model_reply":
-                step.reply = read_part(form, "message", lambda part: read_message(part, reader))
-            case "call_start":
-                call = read_part(form, "call", lambda part: read_call(part, reader))
-                if call is not None:
-                    step.start_call(call, inside=read_name(form, "inside"))
-            case "call_end":
-                result = read_part(form, "result", lambda part: read_result(part, reader))
-                if result is not None:
-                    step.end_call(result, inside=read_name(form, "inside"))
-            case _:
-                pass  # news for the person, or of a later version
+                    reader = ValueReader(LazyImages(self._parts[-1].to_rows("images")))
+                    take_news(run.step, form, at, reader)
 
     def _read_start(self, form: Json, at: float) -> WrittenRun:
         return WrittenRun(
@@ -258,7 +237,7 @@ class _Reader:
         if run.outcome is not None:
             reader = ValueReader(LazyImages(self._parts[run.part].to_rows("images")))
             try:
-                result = read_run(run.outcome, rebuilt.find_step, reader)
+                result = read_run(run.outcome, by_place(rebuilt.find_step), reader)
             except UnreadableError as error:
                 self._warn(
                     f"How run {run.run_id} ended could not be read: {error.path} is "
@@ -285,9 +264,7 @@ class _Reader:
 def _turn(run: WrittenRun, form: Json, at: float, kind: str) -> None:
     """A step begins or ends."""
     if kind == "step_start":
-        number = read_count(form, "step_number")
-        is_plan = form.get("step_kind") == "plan"
-        run.step = Unfinished(step_number=number, start=at, is_plan=is_plan, mode=run.mode)
+        run.step = begin_step(form, at, run.mode)
         return
     if run.step is not None:
         run.notes.end_step(run.step.step_number, is_plan=run.step.is_plan)

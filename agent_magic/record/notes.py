@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from agent_magic.core.approval import VERDICT_WORDS, Decision
 from agent_magic.core.edits import StepView
-from agent_magic.core.events import ApprovalGiven, ContextShortened, Notice, SettingChanged
+from agent_magic.core.events import ApprovalGiven, ContextShortened, ManagedEvent, Notice, SettingChanged
 from agent_magic.core.short_form import Form
 from agent_magic.core.steps import CODE_CALL, to_code
 from agent_magic.core.values import safe_repr
@@ -37,6 +37,20 @@ def to_note(event: SettingChanged | ContextShortened | Notice | ApprovalGiven) -
             return {"text": event.message, "is_warning": True}
         case ApprovalGiven():
             return {"text": _to_decision_text(event.decision)}
+
+
+def to_managed_note(event: ManagedEvent) -> NoteRecord | None:
+    """The line that tells of what happened inside a managed agent's run; None if nothing is to be told."""
+    match event.event:
+        case ManagedEvent() as inner:
+            note = to_managed_note(inner)
+        case SettingChanged() | ContextShortened() | Notice() | ApprovalGiven() as inner:
+            note = to_note(inner)
+        case _:
+            return None
+    if note is not None:
+        note["text"] = f"{event.agent_name}: {note['text']}"
+    return note
 
 
 def to_laid_on(

@@ -5,13 +5,15 @@ It must not know the steps that were made: `draft` folds those.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import cast
 
 from agent_magic.core.approval import Item, Question
 from agent_magic.core.events import (
     ApprovalGiven,
     ArgumentsDelta,
+    ManagedEvent,
     PlanDelta,
     TextDelta,
     ToolCallEnded,
@@ -25,8 +27,16 @@ from agent_magic.record.call import to_call_record, to_seconds
 from agent_magic.record.clean import clean_text
 from agent_magic.record.growing import GrowingArguments, GrowingReply, GrowingText
 from agent_magic.record.limits import Limits
-from agent_magic.record.now_calls import NowCalls
-from agent_magic.record.schema import AskedItemRecord, AskedRecord, Json, NowRecord, WritingRecord
+from agent_magic.record.now_calls import Lane, NowCalls
+from agent_magic.record.schema import (
+    AskedItemRecord,
+    AskedRecord,
+    CallRecord,
+    Json,
+    LaneRecord,
+    NowRecord,
+    WritingRecord,
+)
 
 _ALL_WRITING_CHARS = 60_000
 """Of the arguments of all calls that are written; beyond it those before the newest call are cut."""
@@ -38,16 +48,34 @@ _NAME_CHARS = 80
 
 
 class Now:
-    """The step that is being made."""
+    """The step that is being made.
 
-    def __init__(self, step_number: int, *, is_planning: bool = False, mode: AgentMode = "tools") -> None:
+    Args:
+        step_number: Of the step, or of the one before which a plan is made.
+        is_planning: A plan is made.
+        mode: How the run's steps act.
+        clock: Gives seconds, from any begin.
+        new_lane: Makes the lane of a run that a managed agent begins.
+    """
+
+    def __init__(
+        self,
+        step_number: int,
+        *,
+        new_lane: Callable[[], Lane],
+        is_planning: bool = False,
+        mode: AgentMode = "tools",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.step_number = step_number
         self._is_planning = is_planning
         self._mode: AgentMode = mode
         self.waiting: Waiting | None = None
+        self._clock = clock
+        self._waits_since = 0.0
         self._reply = GrowingReply(has_code=mode == "code" and not is_planning)
         self._reasoning = GrowingText()
-        self._calls = NowCalls(mode)
+        self._calls = NowCalls(mode, new_lane)
         self._writing: dict[int, GrowingArguments] = {}
         """The arguments that the model writes, by the place of their call."""
         self._names: dict[int, str] = {}
@@ -84,7 +112,7 @@ class Now:
             self._reply.clear()
             self._reasoning.clear()
             self._writing.clear()
-        self.waiting = event
+        self.waiting, self._waits_since = event, self._clock()
 
     def decide(self, event: ApprovalGiven) -> None:
         """One item of what is asked is decided."""
@@ -106,6 +134,22 @@ class Now:
         """A call has its result."""
         self._calls.end(event)
 
+    def manage(self, event: ManagedEvent) -> None:
+        """Something happened in the run that a managed agent makes for a call."""
+        self.waiting = None
+        self._calls.manage(event)
+
+    @property
+    def counts_down(self) -> bool:
+        """Whether it waits for a time that is known, itself or in a run inside it."""
+        return bool(self._left_s) or self._calls.counts_down
+
+    @property
+    def _left_s(self) -> float | None:
+        """How long it still waits; None: until the person lets it go on, or not at all."""
+        delay_s = self.waiting.delay_s if self.waiting else None
+        return None if delay_s is None else max(delay_s - max(self._clock() - self._waits_since, 0), 0.0)
+
     def to_record(self) -> NowRecord:
         """All of it; of a long text the newer part."""
         record = NowRecord(
@@ -123,18 +167,45 @@ class Now:
                 for place, written in sorted(self._writing.items())
             ]
         self._calls.put(record)
-        if self._asked:
+        if asked := self._asked or _asked_in(record.get("calls", ())):
             record["doing"] = "asking"
-            record["asked"] = self._asked
+            record["asked"] = asked
         if self.waiting:
-            delay_s = self.waiting.delay_s
-            record["doing"] = "waiting" if self.waiting.kind == "retry" else "paused"
+            left_s = self._left_s
+            record["doing"] = "paused" if self.waiting.kind == "pause" else "waiting"
             record["waiting"] = {
                 "reason": clean_text(self.waiting.reason, 300),
-                "delay_s": None if delay_s is None else to_seconds(delay_s),
+                "delay_s": None if left_s is None else to_seconds(left_s),
                 "attempt": self.waiting.attempt,
             }
         return record
+
+
+def _asked_in(calls: Sequence[CallRecord]) -> AskedRecord | None:
+    """What managed agents ask, in their runs for these calls, as one question; None if they ask nothing."""
+    found = [(lane, asked) for lane in _lanes_in(calls) if (asked := lane.get("now", {}).get("asked"))]
+    if not found:
+        return None
+    # Of one that is inside a managed agent's run its own agent is said already.
+    items = [
+        item if "agent" in item else _with_agent(item, lane)
+        for lane, asked in found
+        for item in asked["items"]
+    ]
+    return AskedRecord(id=" ".join(asked["id"] for _, asked in found), items=items)
+
+
+def _lanes_in(calls: Sequence[CallRecord]) -> Iterator[LaneRecord]:
+    for call in calls:
+        if "run" in call:
+            yield call["run"]
+        yield from _lanes_in(call.get("calls", ()))
+
+
+def _with_agent(item: AskedItemRecord, lane: LaneRecord) -> AskedItemRecord:
+    told = item.copy()
+    told["agent"] = lane["agent"]
+    return told
 
 
 def _to_asked(question: Question, mode: AgentMode) -> AskedRecord:

@@ -5,20 +5,24 @@ It must not know what the model writes or the person is asked: `now` does.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Protocol
 
 from agent_magic.core.approval import EDITED
-from agent_magic.core.events import ToolCallEnded, ToolCallStarted
+from agent_magic.core.events import Event, ManagedEvent, ToolCallEnded, ToolCallStarted
 from agent_magic.core.result import AgentMode
 from agent_magic.core.steps import CODE_CALL, ToolResult
 from agent_magic.record.call import finish_call, to_call_record, to_inner_call
 from agent_magic.record.limits import Limits
-from agent_magic.record.schema import CallRecord, NowRecord
+from agent_magic.record.schema import CallRecord, LaneRecord, NowRecord
 
 _LIMITS = Limits(chars=2_000)
 _CODE_LIMITS = Limits(chars=8_000, inner=15)
 _INNER_LIMITS = Limits(chars=400)
+_MAX_LANES = 20
+"""Runs of managed agents that are shown step by step, side by side; of those beyond it that they run."""
 _FIRST_INNER = 5
 _SHOWN_INNER = 15
 """Of the calls that code makes: a third of them are its first ones, the others the newest."""
@@ -45,11 +49,35 @@ class _InnerCalls:
     """Those too that are not shown any more."""
 
 
-class NowCalls:
-    """The calls of a step, by their events."""
+class Lane(Protocol):
+    """The run that a managed agent makes for a call."""
 
-    def __init__(self, mode: AgentMode) -> None:
+    @property
+    def counts_down(self) -> bool:
+        """Whether it waits for a time that is known."""
+        ...
+
+    def add(self, event: Event) -> None:
+        """Take in what happened in it."""
+
+    def to_lane(self) -> LaneRecord:
+        """The run as it stands."""
+        ...
+
+
+class NowCalls:
+    """The calls of a step, by their events.
+
+    Args:
+        mode: How the run's steps act.
+        new_lane: Makes the lane of a run that a managed agent begins.
+    """
+
+    def __init__(self, mode: AgentMode, new_lane: Callable[[], Lane]) -> None:
         self._mode: AgentMode = mode
+        self._new_lane = new_lane
+        self._lanes: dict[str, Lane] = {}
+        """By the id of the call, which may be one that code made."""
         self._calls: dict[str, CallRecord] = {}
         self._running: dict[str, None] = {}
         self._inner: dict[str, _InnerCalls] = {}
@@ -97,6 +125,20 @@ class NowCalls:
             result, _CODE_LIMITS if is_code else _LIMITS, is_code=is_code
         )
 
+    def manage(self, event: ManagedEvent) -> None:
+        """Something happened in the run that a managed agent makes for a call."""
+        lane = self._lanes.get(event.call_id)
+        if lane is None:
+            if len(self._lanes) >= _MAX_LANES:
+                return
+            lane = self._lanes[event.call_id] = self._new_lane()
+        lane.add(event.event)
+
+    @property
+    def counts_down(self) -> bool:
+        """Whether the run of a managed agent waits for a time that is known."""
+        return any(lane.counts_down for lane in list(self._lanes.values()))
+
     def put(self, record: NowRecord) -> None:
         """Say in the record of a moment what there is to say of them."""
         if self._calls:
@@ -123,13 +165,21 @@ class NowCalls:
             calls.n_left_out += 1
 
     def _to_call(self, call_id: str) -> CallRecord:
-        call, inner = self._calls[call_id], self._inner.get(call_id)
+        call, inner = self._with_lane(self._calls[call_id]), self._inner.get(call_id)
         if inner is None:
             return call
         call = call.copy()
-        call["calls"] = [_to_shown(one) for one in list(inner.shown.values())]
+        call["calls"] = [self._with_lane(_to_shown(one)) for one in list(inner.shown.values())]
         if inner.n_left_out:
             call["calls_left_out"] = inner.n_left_out
+        return call
+
+    def _with_lane(self, call: CallRecord) -> CallRecord:
+        lane = self._lanes.get(call["id"])
+        if lane is None:
+            return call
+        call = call.copy()
+        call["run"] = lane.to_lane()
         return call
 
 

@@ -48,6 +48,15 @@ class ValueRecord(TypedDict):
     preview: NotRequired[str]
 
 
+class SoundRecord(TypedDict):
+    """A sound that came with an observation."""
+
+    words: str
+    """Such as `sound of 2.5 s, 44,100 Hz, 1 channel (audio/wav)`."""
+    url: NotRequired[str]
+    """A `data:` URL, if it is small enough to be played from here."""
+
+
 class CallRecord(TypedDict):
     """One tool call, or one block of code, and what became of it."""
 
@@ -75,6 +84,9 @@ class CallRecord(TypedDict):
     """What was returned, or code ended in, if not None; `preview` only of code and where there is no observation."""
     images: NotRequired[list[str]]
     """Those that came with the observation: each a `data:` URL, small, or words such as `image 1200 × 800`."""
+    sounds: NotRequired[list[SoundRecord]]
+    run: NotRequired[LaneRecord]
+    """Of a call of a managed agent: the run that it made."""
 
 
 class NoteRecord(TypedDict):
@@ -154,6 +166,30 @@ AnyStepRecord: TypeAlias = StepRecord | PlanRecord
 """Told apart by `"plan" in record`."""
 
 
+class LaneRecord(TypedDict):
+    """The run of a managed agent, under the call that it was made for; its task stands in the call."""
+
+    run_id: str
+    agent: str
+    model: str
+    mode: AgentMode
+    status: Status
+    max_steps: int
+    n_steps: int
+    """Action steps made, also those that are left out of `steps`; plans are not counted."""
+    duration_s: float
+    usage: UsageRecord
+    steps: list[AnyStepRecord]
+    """Of a long run the first and the last ones; images in them stand in words."""
+    steps_left_out: int
+    """Plans counted too."""
+    answer: AnswerRecord | None
+    verified: NotRequired[Verified]
+    error: ErrorRecord | None
+    now: NotRequired[NowRecord]
+    """While it goes on only."""
+
+
 class VariableRecord(TypedDict):
     """A variable that the task mentions."""
 
@@ -204,6 +240,8 @@ class AskedItemRecord(TypedDict):
     digest: str
     """An answer carries it, so that nothing is approved but what was shown."""
     kind: Literal["call", "plan"]
+    agent: NotRequired[str]
+    """The managed agent that asks; left out if it is the agent of the run itself."""
     name: NotRequired[str]
     arguments: NotRequired[dict[str, Json] | str]
     code: NotRequired[str]

@@ -1,6 +1,6 @@
 """One action step as a `StepRecord`: which fields it has and how each is cut.
 
-It must not look at the run around it.
+It must not look at the run around it, nor at runs inside it: those are the business of `lane`.
 """
 
 from __future__ import annotations
@@ -12,26 +12,12 @@ from agent_magic.core.messages import TokenUsage
 from agent_magic.core.steps import ActionStep
 from agent_magic.record.call import cut_call, cut_error, to_error, to_seconds, to_whole_call
 from agent_magic.record.clean import cut_text, redact_plain, to_plain
-from agent_magic.record.limits import LOOSEST, MAX_CALLS, Limits
+from agent_magic.record.limits import MAX_CALLS, Limits
 from agent_magic.record.notes import add_beside, cut_beside
 from agent_magic.record.schema import CallRecord, LaidOnRecord, NoteRecord, StepRecord, UsageRecord
-from agent_magic.record.thumbnails import show_images
 
 _MAX_CHANGES = 50
 _CHANGE_CHARS = 300
-
-
-def to_step_record(
-    step: ActionStep,
-    limits: Limits = LOOSEST,
-    *,
-    notes: Sequence[NoteRecord] = (),
-    laid_on: LaidOnRecord | None = None,
-) -> StepRecord:
-    """A step as plain JSON: no secrets, every text cut."""
-    whole = to_whole_step(step, notes=notes, laid_on=laid_on)
-    show_images(whole, step, limits.images)
-    return cut_step(whole, limits)
 
 
 def to_whole_step(

@@ -1,4 +1,4 @@
-"""A run and a step of which nobody wrote how they ended, from what was written ahead of them.
+"""A step of which nobody wrote how it ended, from what was written ahead of it; and runs inside of it.
 
 It must not say that a call was made or not where that is not known.
 """
@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from agent_magic.core.form.part import originals
-from agent_magic.core.memory import AgentMemory
 from agent_magic.core.messages import ChatMessage, TokenUsage, ToolCall
 from agent_magic.core.result import AgentMode, RunResult, RunStatus
 from agent_magic.core.steps import (
@@ -27,10 +25,7 @@ from agent_magic.core.steps import (
     ToolResult,
 )
 from agent_magic.core.values import Value
-from agent_magic.record.rebuild import Rebuilt
-from agent_magic.record.schema import Json
-from agent_magic.record.shown import Beside
-from agent_magic.record.step_notes import StepNotes
+from agent_magic.record.lane import usages_of_lanes
 
 KERNEL_ENDED = "The kernel ended during this run."
 GOES_ON = "This run had not ended yet when its journal was read."
@@ -59,6 +54,8 @@ class Unfinished:
     results: dict[str, ToolResult] = field(default_factory=dict[str, ToolResult])
     inner: dict[str, dict[str, ToolCall]] = field(default_factory=dict[str, dict[str, ToolCall]])
     """The calls that code made, by their ids, by the id of the code."""
+    managed: dict[str, ManagedRun] = field(default_factory=dict[str, "ManagedRun"])
+    """The runs of managed agents, by the ids of their calls, which may be calls that code made."""
 
     def start_call(self, call: ToolCall, *, inside: str | None = None) -> None:
         """A body, or code, was about to be entered; `inside` is the id of the code that made the call."""
@@ -114,6 +111,7 @@ class Unfinished:
             fault=fault,
             token_usage=reply.usage,
             model_input_digest=digest,
+            signed=reply.signed,
         )
 
     def _all_calls(self, reply: ChatMessage, known_ids: set[str]) -> list[ToolCall]:
@@ -134,43 +132,69 @@ class Unfinished:
     def _to_result(self, call: ToolCall, reason: str) -> ToolResult:
         inner = tuple(self._to_inner(made, reason) for made in self.inner.get(call.id, {}).values())
         if call.id in self.results:
-            return replace(self.results[call.id], calls=inner) if inner else self.results[call.id]
+            result = self._with_run(self.results[call.id], reason)
+            return replace(result, calls=inner) if inner else result
         # Of the calls of one step the first alone waited for the disk: others may have begun unseen.
         message = (_UNKNOWN_CODE if self.mode == "code" else _UNKNOWN) if self.started else _NOT_RUN
-        return ToolResult(call=call, fault=_to_fault(message, reason), calls=inner)
+        return self._with_run(ToolResult(call=call, fault=_to_fault(message, reason), calls=inner), reason)
 
     def _to_inner(self, call: ToolCall, reason: str) -> ToolResult:
         """A call that code made: that it was begun is all that is known of one without an end."""
-        return self.results.get(call.id) or ToolResult(call=call, fault=_to_fault(_UNKNOWN, reason))
+        result = self.results.get(call.id) or ToolResult(call=call, fault=_to_fault(_UNKNOWN, reason))
+        return self._with_run(result, reason)
+
+    def _with_run(self, result: ToolResult, reason: str) -> ToolResult:
+        managed = self.managed.get(result.call.id)
+        return result if managed is None else replace(result, run=managed.to_result(reason))
 
 
 @dataclass(slots=True, kw_only=True)
-class WrittenRun:
-    """One run, as far as its lines tell."""
+class ManagedRun:
+    """What is known of a run that a managed agent began for a call."""
 
     run_id: str
     agent_name: str
     model_id: str
     max_steps: int
     mode: AgentMode
-    n_before: int
+    task: TaskStep
     start: float
     end: float
-    part: int
-    """In which memory, by its place in the file."""
+    steps: list[RunStep] = field(default_factory=list[RunStep])
+    """Those that were finished, without the task."""
     step: Unfinished | None = None
-    outcome: Json | None = None
-    is_capped: bool = False
-    reason: str | None = None
-    """Why its model was chosen."""
-    warnings: Sequence[str] = ()
-    """Of its header, from its beginning."""
-    notes: StepNotes = field(default_factory=StepNotes)
+    outcome: RunResult | None = None
+    """How it ended, without its steps."""
 
-    def to_beside(self, steps: Sequence[RunStep]) -> Beside:
-        """What stood beside the run in its cell; `steps` are those of its result."""
-        warnings = [*self.warnings, *self.notes.end()]
-        return Beside(reason=self.reason, warnings=warnings, notes=self.notes.to_places(steps))
+    def to_result(self, reason: str) -> RunResult:
+        """The run with what there is of it; `reason` is why it is not finished, if it is not."""
+        steps: list[RunStep] = [self.task, *self.steps]
+        if self.outcome is not None:
+            return replace(self.outcome, steps=tuple(steps))
+        if self.step is not None:
+            known = {call.id for step in steps if isinstance(step, ActionStep) for call in step.tool_calls}
+            is_first_plan = not any(isinstance(step, PlanningStep) and step.plan for step in steps)
+            last = self.step.to_step(
+                end=self.end, reason=reason, digest="", known_ids=known, is_first_plan=is_first_plan
+            )
+            steps.append(last)
+        end = steps[-1]
+        is_over = isinstance(end, FinalAnswerStep)  # it had ended, but for that word
+        status: RunStatus = ("answered" if end.request is None else "max_steps") if is_over else "interrupted"
+        return RunResult(
+            run_id=self.run_id,
+            agent_name=self.agent_name,
+            model_id=self.model_id,
+            task=self.task.task,
+            value=end.answer if is_over else None,
+            status=status,
+            max_steps=self.max_steps,
+            steps=tuple(steps),
+            usage=usage_of(steps),
+            timing=Timing(start=self.start, end=max(self.end, self.start)),
+            error=None if is_over else Fault(kind="Interrupted", message=reason),
+            mode=self.mode,
+        )
 
 
 def _to_fault(message: str, reason: str) -> Fault:
@@ -183,67 +207,13 @@ def _mend(text: str) -> str:
     return f"{text.rstrip()}\n{CLOSING_TAG}" if is_open else text
 
 
-def steps_of(run: WrittenRun, rebuilt: Rebuilt, n_after: int | None) -> list[RunStep]:
-    """The steps of a run as they were made, those of the one after it begin at `n_after`."""
-    memory = rebuilt.memory
-    if not rebuilt.is_whole:  # where they stood is not known any more
-        return []
-    return originals(memory.entries, memory.edits)[run.n_before : n_after]
-
-
-def to_last_step(
-    run: WrittenRun, memory: AgentMemory, steps: list[RunStep], reason: str
-) -> ActionStep | PlanningStep:
-    """The step that says that the run was not finished, with what there is of the one that was being made."""
-    counted = steps
-    if steps and isinstance(steps[0], TaskStep) and steps[0].resumes is not None:
-        counted = list(memory.steps)  # numbers go on from the run before
-    made = [s.step_number for s in counted if isinstance(s, ActionStep)]
-    number = made[-1] + 1 if made else 1
-    step = run.step or Unfinished(step_number=number, start=run.end, mode=run.mode)
-    last = memory.requests[-1] if memory.requests else None
-    is_ours = last is not None and last.run_id == run.run_id and last.step_number == step.step_number
-    known = {call.id for s in memory.steps if isinstance(s, ActionStep) for call in s.tool_calls}
-    return step.to_step(
-        end=run.end,
-        reason=reason,
-        digest=last.digest if is_ours and last and step.reply else "",
-        known_ids=known,
-        is_first_plan=not any(isinstance(s, PlanningStep) and s.plan for s in steps),
-    )
-
-
-def to_unfinished(run: WrittenRun, steps: list[RunStep], reason: str, earlier: list[RunResult]) -> RunResult:
-    """The result of a run of which nobody wrote how it ended."""
-    last = steps[-1] if steps else None
-    status: RunStatus = "interrupted"
-    error: Fault | None = Fault(kind="Interrupted", message=reason)
-    value: Value = None
-    if isinstance(last, ActionStep | PlanningStep) and last.is_interrupted:
-        error = last.fault
-    if isinstance(last, FinalAnswerStep):  # it had ended, but for that word
-        status, error = ("answered" if last.request is None else "max_steps"), None
-        value = last.answer
-    task = next((step for step in steps if isinstance(step, TaskStep)), TaskStep(task=""))
-    before = next((result for result in earlier if result.run_id == task.resumes), None)
+def usage_of(steps: Sequence[RunStep]) -> TokenUsage:
+    """What these steps used, and the runs inside them."""
     usages = [
         usage for step in steps if not isinstance(step, TaskStep) and (usage := step.token_usage) is not None
     ]
-    return RunResult(
-        run_id=run.run_id,
-        agent_name=run.agent_name,
-        model_id=run.model_id,
-        task=before.task if before else task.task,
-        value=value,
-        status=status,
-        max_steps=run.max_steps,
-        steps=tuple(steps),
-        usage=sum(usages[1:], usages[0]) if usages else TokenUsage(),
-        timing=Timing(start=run.start, end=run.end),
-        error=error,
-        resumed_from=task.resumes,
-        mode=run.mode,
-    )
+    usages += [usage for step in steps for usage in usages_of_lanes(step)]
+    return sum(usages[1:], usages[0]) if usages else TokenUsage()
 
 
 def _pop_named(calls: dict[str, ToolCall], name: str) -> ToolCall | None:

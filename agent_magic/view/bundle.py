@@ -68,7 +68,7 @@ def to_live_bundle(record: RunRecord, *, drawn: DrawnSteps | None = None) -> dic
             lines += plain.step_text(step, _LIVE_BRIEF)
     if now := record.get("now"):
         parts.append(html.now_html(now))
-        lines.append(plain.now_text(now))
+        lines += [plain.now_text(now), *plain.now_lanes(now)]
     return {"text/html": page(parts), "text/plain": "\n".join(lines)}
 
 

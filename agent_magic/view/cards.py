@@ -6,9 +6,14 @@ It must not know their classes: it draws their records.
 from __future__ import annotations
 
 from agent_magic.core.text import to_display
+from agent_magic.record.cards import ToolCard
 from agent_magic.record.schema import AgentRecord, Json, ToolRecord
 from agent_magic.view import elements as el
-from agent_magic.view import html, plain, titles, words
+from agent_magic.view import plain, titles, words
+from agent_magic.view.chips import status_chip
+
+_SENT = "Sent to a model that calls tools"
+_CODE = "Told to a model that writes code"
 
 
 def agent_to_bundle(agent: AgentRecord) -> dict[str, Json]:
@@ -21,6 +26,11 @@ def tool_to_bundle(tool: ToolRecord) -> dict[str, Json]:
     return {"text/html": tool_html(tool), "text/plain": tool_text(tool)}
 
 
+def card_to_bundle(card: ToolCard) -> dict[str, Json]:
+    """A tool's whole card by MIME type: what models are told of it in either form, and what is weak."""
+    return {"text/html": card_html(card), "text/plain": card_text(card)}
+
+
 def agent_html(agent: AgentRecord) -> str:
     """Name, status, model; memory and settings; tools with a line each."""
     model = words.model_words(agent["model"], agent["why"])
@@ -31,7 +41,7 @@ def agent_html(agent: AgentRecord) -> str:
         [
             el.heading(
                 agent["name"],
-                html.status_chip(agent["last_status"], words.last_status_words(agent["last_status"])),
+                status_chip(agent["last_status"], words.last_status_words(agent["last_status"])),
                 model,
             ),
             el.label(_agent_figures(agent)),
@@ -60,6 +70,19 @@ def agent_text(agent: AgentRecord) -> str:
 
 def tool_html(tool: ToolRecord) -> str:
     """Name, description, parameters, examples, weaknesses."""
+    return el.page([*_told(tool), *_weak(tool)])
+
+
+def card_html(card: ToolCard) -> str:
+    """A tool, and behind a line each what either kind of model is told of it; weaknesses last."""
+    forms = [
+        el.fold(el.escape(_SENT), el.code_block(card["sent"], is_plain=True)),
+        el.fold(el.escape(_CODE), el.code_block(card["code"])),
+    ]
+    return el.page([*_told(card["tool"]), *forms, *_weak(card["tool"])])
+
+
+def _told(tool: ToolRecord) -> list[str]:
     parameters = [
         [
             el.code(words.one_line(p["name"], 40)),
@@ -73,19 +96,38 @@ def tool_html(tool: ToolRecord) -> str:
         + el.wrap("div", el.FINE, el.escape(example["task"]))
         for example in tool["examples"]
     )
-    return el.page(
-        [
-            el.heading(tool["name"], "", "tool"),
-            el.prose(tool["description"]),
-            el.label("Parameters") + el.table(parameters) if parameters else el.label("No parameters"),
-            el.label("Examples") + examples if examples else "",
-            *(el.warning(weakness) for weakness in tool["weaknesses"]),
-        ]
-    )
+    return [
+        el.heading(tool["name"], "", "tool"),
+        el.prose(tool["description"]),
+        el.label("Parameters") + el.table(parameters) if parameters else el.label("No parameters"),
+        el.label("Examples") + examples if examples else "",
+    ]
+
+
+def _weak(tool: ToolRecord) -> list[str]:
+    return [el.warning(weakness) for weakness in tool["weaknesses"]]
 
 
 def tool_text(tool: ToolRecord) -> str:
     """Name, description, parameters, examples, weaknesses."""
+    return "\n".join([*_told_lines(tool), *_weak_lines(tool)])
+
+
+def card_text(card: ToolCard) -> str:
+    """A tool, what either kind of model is told of it, weaknesses."""
+    return "\n".join(
+        [
+            *_told_lines(card["tool"]),
+            f"{_SENT}:",
+            *plain.indent(to_display(card["sent"])),
+            f"{_CODE}:",
+            *plain.indent(to_display(card["code"])),
+            *_weak_lines(card["tool"]),
+        ]
+    )
+
+
+def _told_lines(tool: ToolRecord) -> list[str]:
     lines = [f"{words.one_line(tool['name'])} · tool", *plain.indent(to_display(tool["description"]))]
     for p in tool["parameters"]:
         kind = _type(p["type"], p.get("default"), is_required=p["is_required"])
@@ -94,7 +136,11 @@ def tool_text(tool: ToolRecord) -> str:
     for example in tool["examples"]:
         lines.append(f"Example: {words.one_line(example['task'])}")
         lines.append(f"    {titles.call_line(tool['name'], example['arguments'])}")
-    return "\n".join([*lines, *(f"! {words.one_line(weakness, 600)}" for weakness in tool["weaknesses"])])
+    return lines
+
+
+def _weak_lines(tool: ToolRecord) -> list[str]:
+    return [f"! {words.one_line(weakness, 600)}" for weakness in tool["weaknesses"]]
 
 
 def _agent_figures(agent: AgentRecord) -> str:

@@ -1,7 +1,7 @@
 """The few HTML elements that runs and cards are made of, with their looks.
 
 It must not let a text through unescaped: every text goes through `escape`, and no attribute is
-made from data but the URL of an image that our own encoder wrote. What is named `body` or `title`
+made from data but the URL of an image, or of a sound, that is plainly one in base64. What is named `body` or `title`
 is HTML already.
 
 Colours come from the page's `--jp-*` variables; what stands behind them for other pages is either
@@ -13,6 +13,7 @@ from __future__ import annotations
 import html
 
 from agent_magic.core.text import to_display
+from agent_magic.record.sounds import is_playable
 from agent_magic.record.thumbnails import is_shown
 from agent_magic.view import words
 from agent_magic.view.highlighting import Kind, Pieces, to_pieces
@@ -105,8 +106,13 @@ def table(rows: list[list[str]]) -> str:
 
 def heading(name: str, chip: str, rest: str) -> str:
     """A name in bold, a chip that is HTML already, the rest in grey."""
+    return wrap("div", "", titled(name, chip, rest))
+
+
+def titled(name: str, chip: str, rest: str) -> str:
+    """The same as a part of a line."""
     parts = [span("font-weight:600;font-size:14px", name), chip, span(f"color:{GREY}", rest)]
-    return wrap("div", "", " ".join(filter(None, parts)))
+    return " ".join(filter(None, parts))
 
 
 def picture(url: str, instead: str) -> str:
@@ -115,6 +121,14 @@ def picture(url: str, instead: str) -> str:
         return label(instead)
     style = "display:block;max-width:100%;height:auto;margin:4px 0 8px"
     return f'<img src="{url}" alt="{escape(instead)}" style="{style}">'
+
+
+def sound(url: str, told: str) -> str:
+    """A sound that a record holds, with what plays it; words if it is none."""
+    if not is_playable(url):
+        return label(told)
+    style = "display:block;max-width:100%;height:36px;margin:4px 0 8px"
+    return f'{label(told)}<audio controls preload="metadata" src="{url}" style="{style}"></audio>'
 
 
 def prose(text: str) -> str:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import cast
 
 from agent_magic.record.run import fit_record
-from agent_magic.record.schema import AnyStepRecord, Json, NowRecord, RunRecord
+from agent_magic.record.schema import AnyStepRecord, CallRecord, Json, LaneRecord, NowRecord, RunRecord
 from agent_magic.view.protocol import (
     VERSION,
     EndMessage,
     HeadMessage,
+    LaneMessage,
     Message,
     NowMessage,
     SettingsMessage,
@@ -45,12 +46,19 @@ class Feed:
         self._texts: dict[str, str] = {}
         self._step_number = 0
         self._settings: SettingsRecord | None = None
+        self._lanes: dict[str, Feed] = {}
+        """Of the runs inside the step that is being made, by the ids of their calls."""
         self._has_ended = False
 
     @property
     def n_steps(self) -> int:
         """How many steps were told of."""
         return len(self._steps)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the end was told of."""
+        return self._has_ended
 
     def take(self, record: RunRecord, settings: SettingsRecord | None) -> list[Message]:
         """What is new in the record of a run that goes on."""
@@ -102,7 +110,10 @@ class Feed:
             shown = cast("NowRecord", {key: value for key, value in now.items() if key not in _GROWING})
         number = now["step_number"] if now else 0
         if number != self._step_number or now is None:
-            self._texts, self._step_number = {}, number
+            self._texts, self._step_number, self._lanes = {}, number, {}
+        lanes = {} if now is None else _lanes_in(now)
+        if shown is not None and lanes:
+            shown["calls"] = [_without_lanes(call) for call in shown.get("calls", ())]
         if shown != self._now:
             self._now = shown
             messages.append(NowMessage(v=VERSION, n=0, kind="now", now=shown))
@@ -112,7 +123,19 @@ class Feed:
             if grown := self._grow(f"arguments {place}", "arguments", written["arguments"]):
                 grown["call"], grown["name"] = place, written["name"]
                 messages.append(grown)
+        # After what tells of the calls that they are made for.
+        for call_id, lane in lanes.items():
+            messages += self._take_lane(call_id, lane)
         return messages
+
+    def _take_lane(self, call_id: str, lane: LaneRecord) -> list[LaneMessage]:
+        feed = self._lanes.setdefault(call_id, Feed())
+        record = cast("RunRecord", lane)
+        if lane["status"] == "running":
+            told = feed.take(record, None)
+        else:
+            told = [*feed.take(record, None), *feed.end(record, None)] if not feed.has_ended else []
+        return [LaneMessage(v=VERSION, n=0, kind="lane", call=call_id, message=one) for one in told]
 
     def _grow(self, key: str, field: TextField, text: str) -> TextMessage | None:
         before = self._texts.get(key, "")
@@ -132,6 +155,20 @@ class Feed:
 
 _NOT_AT_END = frozenset({"steps", "now", *_FOR_LOADING})
 _GROWING = frozenset({*_TEXTS, "writing"})
+
+
+def _lanes_in(now: NowRecord) -> dict[str, LaneRecord]:
+    """The runs of managed agents for the calls of a step, and for those that its code makes, by their ids."""
+    calls = [one for call in now.get("calls", ()) for one in (call, *call.get("calls", ()))]
+    return {call["id"]: call["run"] for call in calls if "run" in call}
+
+
+def _without_lanes(call: CallRecord) -> CallRecord:
+    bare = call.copy()
+    bare.pop("run", None)
+    if "calls" in call:
+        bare["calls"] = [_without_lanes(inner) for inner in call["calls"]]
+    return bare
 
 
 def _n_same(before: str, text: str) -> int:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 from agent_magic.view.words import FULL, Detail
 
 DETAILS = (
     FULL,
+    replace(FULL, lane_steps=8, lane_chars=500),
     Detail(image_chars=15_000),
     Detail(),
     Detail(is_plain=True),

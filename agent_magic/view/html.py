@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent_magic.record.schema import CallRecord, NowRecord, RunRecord, Status
+from agent_magic.record.schema import CallRecord, LaneRecord, NowRecord, RunRecord
 from agent_magic.view import titles, words
+from agent_magic.view.chips import run_chips
 from agent_magic.view.elements import (
     AMBER,
     BLUE,
@@ -36,20 +37,15 @@ from agent_magic.view.elements import (
     wrap,
 )
 from agent_magic.view.html_call import NAME, VALUE, error_html, titles_html
+from agent_magic.view.html_lane import gap_html, lane_line
 from agent_magic.view.html_step import labels_html, notes_html, step_html
 from agent_magic.view.words import FULL, Detail
 
 _NEWEST_CHARS = 1_500
 """Of what the model is writing: the whole goes over the wire at each drawing."""
-
-_STATUS_COLOURS: dict[Status, str] = {
-    "answered": GREEN,
-    "failed": RED,
-    "max_steps": AMBER,
-    "interrupted": AMBER,
-    "budget": AMBER,
-    "running": BLUE,
-}
+_NEWEST_STEPS = 4
+"""Of the run of a managed agent, likewise."""
+_BRIEF = Detail(is_brief=True)
 
 
 def to_html(record: RunRecord, *, detail: Detail = FULL) -> str:
@@ -62,10 +58,7 @@ def to_html(record: RunRecord, *, detail: Detail = FULL) -> str:
 
 def header(record: RunRecord) -> str:
     """Agent, status, model and why; figures; warnings."""
-    chips = status_chip(record["status"], words.status_words(record))
-    if verified := words.verified_words(record):
-        chips += chip(GREEN if record.get("verified") == "yes" else AMBER, verified)
-    first = heading(record["agent"], chips, words.model_words(record["model"], record["why"]))
+    first = heading(record["agent"], run_chips(record), words.model_words(record["model"], record["why"]))
     figures = " · ".join(words.run_figures(record))
     warnings = [warning(text) for text in record["warnings"]]
     return "".join(
@@ -77,20 +70,6 @@ def header(record: RunRecord) -> str:
             "</div>",
         ]
     )
-
-
-def status_chip(status: Status | None, text: str) -> str:
-    """The status in words, framed in its colour."""
-    return chip(GREY if status is None else _STATUS_COLOURS[status], text)
-
-
-def chip(colour: str, text: str) -> str:
-    """Words framed in their colour."""
-    style = (
-        f"color:{colour};border:1px solid {colour};border-radius:10px;padding:0 8px;margin:0 4px;font-size:11px;"
-        "white-space:nowrap"
-    )
-    return span(style, text)
 
 
 def ending(record: RunRecord) -> list[str]:
@@ -138,28 +117,25 @@ def _now_call(call: CallRecord, running: Sequence[str]) -> str:
     """A call that is made or was made in this step; of code that runs the code, and its calls."""
     is_running = call["id"] in running
     title = wrap("div", "padding-left:1.5em", titles_html([titles.call_title(call, is_running=is_running)]))
+    if "run" in call:
+        title += wrap("div", "padding-left:1.5em", _now_lane(call["run"]))
     if "code" not in call or not is_running:
         return title
     rows = [
-        gap_html(row, "call")
-        if isinstance(row, int)
-        else wrap(
-            "div",
-            "padding-left:1.5em",
-            titles_html([titles.call_title(row, is_running=row["id"] in running)]),
-        )
+        gap_html(row, "call") if isinstance(row, int) else _now_call(row, running)
         for row in titles.inner_calls(call)
     ]
     return indent("".join([code_block(call["code"]), *rows]))
 
 
-def gap_html(n_missing: int, noun: str = "step") -> str:
-    """Said where steps or messages are left out."""
-    return wrap(
-        "div",
-        f"{LABEL};border-top:1px solid {LINE};padding:3px 0 3px 1.5em",
-        words.gap_words(n_missing, noun),
-    )
+def _now_lane(lane: LaneRecord) -> str:
+    """The run of a managed agent: its newest steps by their titles, and what happens in it."""
+    n_missing = lane["steps_left_out"] + max(len(lane["steps"]) - _NEWEST_STEPS, 0)
+    parts = [lane_line(lane), *([gap_html(n_missing)] if n_missing else [])]
+    parts += [step_html(step, _BRIEF) for step in lane["steps"][-_NEWEST_STEPS:]]
+    if "now" in lane:
+        parts.append(now_html(lane["now"]))
+    return panel(LINE, "".join(parts))
 
 
 def _newest(text: str) -> str:

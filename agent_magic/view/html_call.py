@@ -24,10 +24,12 @@ from agent_magic.view.elements import (
     label,
     panel,
     picture,
+    sound,
     span,
     table,
     wrap,
 )
+from agent_magic.view.html_lane import DrawStep, lane_html
 from agent_magic.view.titles import Title
 from agent_magic.view.words import Detail
 
@@ -36,9 +38,16 @@ NAME = f"{CODE};white-space:nowrap"
 VALUE = f"{CODE};white-space:pre-wrap"
 
 
-def call_html(call: CallRecord, detail: Detail) -> str:
-    """A call, or a block of code, and what came of it."""
-    return panel(LINE, _code(call, detail) if "code" in call else _call(call, detail))
+def call_html(call: CallRecord, detail: Detail, draw_step: DrawStep) -> str:
+    """A call, or a block of code, and what came of it.
+
+    Args:
+        call: The call.
+        detail: How much is shown.
+        draw_step: Draws a step of a run that a managed agent made for it.
+    """
+    draw = _code if "code" in call else _call
+    return panel(LINE, draw(call, detail, draw_step))
 
 
 def titles_html(shown_titles: list[Title]) -> str:
@@ -63,14 +72,14 @@ def error_html(error: ErrorRecord, max_chars: int | None) -> str:
     return kind + text
 
 
-def _call(call: CallRecord, detail: Detail) -> str:
+def _call(call: CallRecord, detail: Detail, draw_step: DrawStep) -> str:
     name = wrap("code", CODE + ";font-weight:600", escape(call["name"]))
     parts = [f"{name} {span(LABEL, _seconds(call))}", _arguments(call["arguments"], detail.chars)]
     parts += [wrap("div", FINE, f"({escape(note)})") for note in call.get("notes", [])]
-    return "".join([*parts, *_outcome(call, detail)])
+    return "".join([*parts, *_outcome(call, detail, draw_step)])
 
 
-def _code(call: CallRecord, detail: Detail) -> str:
+def _code(call: CallRecord, detail: Detail, draw_step: DrawStep) -> str:
     edited, notes = titles.split_edit(call)
     whose = "Code, as it was changed" if edited else "Code"
     parts = [
@@ -81,12 +90,12 @@ def _code(call: CallRecord, detail: Detail) -> str:
         original = code_block(call.get("code", ""), detail.chars, is_plain=detail.is_plain)
         parts.append(fold(span(LABEL, "As the model wrote it"), original))
     parts += [wrap("div", FINE, f"({escape(note)})") for note in notes]
-    if rows := [_inner(row, detail) for row in titles.inner_calls(call)]:
+    if rows := [_inner(row, detail, draw_step) for row in titles.inner_calls(call)]:
         parts += [label("Calls"), *rows]
-    return "".join([*parts, *_outcome(call, detail)])
+    return "".join([*parts, *_outcome(call, detail, draw_step)])
 
 
-def _inner(row: CallRecord | int, detail: Detail) -> str:
+def _inner(row: CallRecord | int, detail: Detail, draw_step: DrawStep) -> str:
     """A call that code made, as a line that opens; or how many are left out."""
     if isinstance(row, int):
         return label(words.gap_words(row, "call"))
@@ -95,15 +104,17 @@ def _inner(row: CallRecord | int, detail: Detail) -> str:
         [
             _arguments(row["arguments"], detail.chars),
             *(wrap("div", FINE, f"({escape(note)})") for note in row.get("notes", [])),
-            *_outcome(row, detail),
+            *_outcome(row, detail, draw_step),
         ]
     )
     figures = wrap("span", f"{LABEL};float:right;margin-right:-4.5em;text-indent:0", escape(_seconds(row)))
     return fold(f"{figures} {title}", indent(body), style="padding:1px 0")
 
 
-def _outcome(call: CallRecord, detail: Detail) -> list[str]:
+def _outcome(call: CallRecord, detail: Detail, draw_step: DrawStep) -> list[str]:
     parts: list[str] = []
+    if "run" in call:
+        parts.append(lane_html(call["run"], detail, draw_step))
     if "printed" in call:
         parts.append(label("Printed") + block(call["printed"], detail.chars))
     if observation := titles.told(call):
@@ -116,6 +127,10 @@ def _outcome(call: CallRecord, detail: Detail) -> list[str]:
     parts += [
         picture(image, to_words(image)) if len(image) <= detail.image_chars else label(to_words(image))
         for image in call.get("images", [])
+    ]
+    parts += [
+        sound(one.get("url", "") if len(one.get("url", "")) <= detail.image_chars else "", one["words"])
+        for one in call.get("sounds", [])
     ]
     if "bound_to" in call:
         bound = f"{span(LABEL, 'Kept as')} {code(call['bound_to'])} {span(LABEL, titles.value_words(call))}"

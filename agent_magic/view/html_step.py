@@ -74,7 +74,7 @@ def _step_body(step: StepRecord, detail: Detail) -> str:
     if "thought" in step:
         text = escape(words.cut(step["thought"], detail.chars))
         parts.append(label("Thought") + wrap("div", _TEXT, text))
-    parts += [call_html(call, detail) for call in step.get("calls", [])]
+    parts += [call_html(call, detail, step_html) for call in step.get("calls", [])]
     if left_out := step.get("calls_left_out"):
         parts.append(label(words.gap_words(left_out, "call")))
     if "changes" in step:

@@ -12,6 +12,7 @@ from agent_magic.record.schema import (
     CallRecord,
     ErrorRecord,
     Json,
+    LaneRecord,
     NoteRecord,
     PlanRecord,
     RunRecord,
@@ -170,6 +171,30 @@ def _inner_row(row: CallRecord | int) -> str:
     return words.gap_words(row, "call") if isinstance(row, int) else _title(titles.call_title(row))
 
 
+def _lane(lane: LaneRecord, detail: Detail) -> list[str]:
+    """The run of a managed agent, and a line for each of its steps."""
+    lines = _lane_lines(lane, detail, "")
+    return [f"*Run of* {span(words.lane_words(lane))}", *(["\n".join(lines)] if lines else [])]
+
+
+def _lane_lines(lane: LaneRecord, detail: Detail, indent: str) -> list[str]:
+    shown = words.pick_ends(lane["steps"], detail.lane_steps)
+    items = [_lane_step(step, detail, indent) for step in shown]
+    if n_missing := lane["steps_left_out"] + len(lane["steps"]) - len(shown):
+        items.insert(len(shown) // 3, [f"{indent}- {words.gap_words(n_missing)}"])
+    return [line for item in items for line in item]
+
+
+def _lane_step(step: AnyStepRecord, detail: Detail, indent: str) -> list[str]:
+    number = "" if "plan" in step else f"{step['step_number']}: "
+    lines = [f"{indent}- {number}{' · '.join(map(_title, titles.titles(step)))}"]
+    for call in [] if "plan" in step else step.get("calls", []):
+        if "run" in call:
+            lines.append(f"{indent}    - *Run of* {span(words.lane_words(call['run']))}")
+            lines += _lane_lines(call["run"], detail.of_lane(), f"{indent}        ")
+    return lines
+
+
 def _call(call: CallRecord, detail: Detail) -> list[str]:
     if "code" in call:
         parts = _code(call, detail)
@@ -177,6 +202,9 @@ def _call(call: CallRecord, detail: Detail) -> list[str]:
         parts = [f"*Call* {span(call['name'])}"]
         parts += _arguments(call["arguments"], detail.chars)
         parts += [f"({span(words.one_line(note, 500))})" for note in call.get("notes", [])]
+    for one in (call, *call.get("calls", [])):
+        if "run" in one:
+            parts += _lane(one["run"], detail)
     if "printed" in call:
         parts += ["*Printed*", fence(words.cut(call["printed"], detail.chars))]
     if observation := titles.told(call):
@@ -188,6 +216,7 @@ def _call(call: CallRecord, detail: Detail) -> list[str]:
         parts += ["*Output*", fence(words.cut(preview, detail.chars))]
     # No line begins with a span, see `_notes`.
     parts += [f"- {span(to_words(image))}" for image in call.get("images", [])]
+    parts += [f"- {span(sound['words'])}" for sound in call.get("sounds", [])]
     if "bound_to" in call:
         parts.append(f"Kept as {span(call['bound_to'])} {span(titles.value_words(call))}")
     return parts

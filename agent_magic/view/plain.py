@@ -13,6 +13,7 @@ from agent_magic.record.schema import (
     CallRecord,
     ErrorRecord,
     Json,
+    LaneRecord,
     NoteRecord,
     NowRecord,
     PlanRecord,
@@ -76,6 +77,18 @@ def step_text(step: AnyStepRecord, detail: Detail = FULL) -> list[str]:
 def now_text(now: NowRecord) -> str:
     """What happens at the moment, on one line."""
     return f"{now['step_number']:>2}  {words.now_words(now)} …"
+
+
+def now_lanes(now: NowRecord) -> list[str]:
+    """What happens in the runs of managed agents, a line each."""
+    lines: list[str] = []
+    for call in titles.calls_in(now):
+        if "run" in call:
+            lines.append(f"{_INDENT}{words.lane_words(call['run'])}")
+            lines += (
+                [_INDENT + line for line in now_lanes(call["run"]["now"])] if "now" in call["run"] else []
+            )
+    return lines
 
 
 def indent(text: str) -> Iterable[str]:
@@ -149,8 +162,12 @@ def _code(call: CallRecord, detail: Detail) -> list[str]:
         lines = ["code, as it was changed", *indent(words.cut(edited, detail.chars))]
         lines += ["as the model wrote it", *original]
     lines += [f"({words.one_line(note, 500)})" for note in notes]
-    if rows := [_inner_row(row) for row in titles.inner_calls(call, _SHOWN_CALLS)]:
-        lines += ["calls", *(_INDENT + row for row in rows)]
+    if rows := titles.inner_calls(call, _SHOWN_CALLS):
+        lines.append("calls")
+    for row in rows:
+        lines.append(_INDENT + _inner_row(row))
+        if not isinstance(row, int) and "run" in row:
+            lines += [2 * _INDENT + line for line in _lane(row["run"], detail)]
     return lines
 
 
@@ -171,8 +188,19 @@ def _call(call: CallRecord, detail: Detail) -> list[str]:
     return lines + _outcome(call, detail)
 
 
+def _lane(lane: LaneRecord, detail: Detail) -> list[str]:
+    """The run of a managed agent: a line about it, and its steps under that."""
+    shown = words.pick_ends(lane["steps"], detail.lane_steps)
+    steps = [step_text(step, detail.of_lane()) for step in shown]
+    if n_missing := lane["steps_left_out"] + len(lane["steps"]) - len(shown):
+        steps.insert(len(shown) // 3, [words.gap_words(n_missing)])
+    return [words.lane_words(lane), *(_INDENT + line for step in steps for line in step)]
+
+
 def _outcome(call: CallRecord, detail: Detail) -> list[str]:
     lines: list[str] = []
+    if "run" in call:
+        lines += [_INDENT + line for line in _lane(call["run"], detail)]
     if "printed" in call:
         lines += [f"{_INDENT}printed", *_inner(words.cut(call["printed"], detail.chars))]
     if observation := titles.told(call):
@@ -183,6 +211,7 @@ def _outcome(call: CallRecord, detail: Detail) -> list[str]:
     if preview and "code" not in call:  # what code ended in is observed
         lines += [f"{_INDENT}output", *_inner(words.cut(preview, detail.chars))]
     lines += [f"{_INDENT}{words.one_line(to_words(image))}" for image in call.get("images", [])]
+    lines += [f"{_INDENT}{words.one_line(sound['words'])}" for sound in call.get("sounds", [])]
     if "bound_to" in call:
         lines.append(f"{_INDENT}kept as {words.one_line(call['bound_to'])}: {titles.value_words(call)}")
     return lines

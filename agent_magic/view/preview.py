@@ -13,6 +13,7 @@ from agent_magic.record.schema import Json
 from agent_magic.view import elements as el
 from agent_magic.view import html, words
 from agent_magic.view import preview_words as pw
+from agent_magic.view.chips import chip
 from agent_magic.view.fitting import DETAILS, fit
 from agent_magic.view.html_step import labels_html
 from agent_magic.view.preview_text import preview_markdown, preview_text
@@ -73,14 +74,14 @@ def _parts(preview: PreviewRecord, other: PreviewRecord | None, detail: Detail) 
 
 
 def _header(preview: PreviewRecord) -> str:
-    chip = html.chip(el.AMBER if preview["summary_mode"] else el.BLUE, pw.view(preview))
+    view = chip(el.AMBER if preview["summary_mode"] else el.BLUE, pw.view(preview))
     lines = [pw.figures(preview), pw.difference(preview), *pw.remarks(preview)]
     return el.wrap(
         "div",
         "padding:2px 0 6px",
         "".join(
             [
-                el.heading(pw.title(preview), chip, preview["model"]),
+                el.heading(pw.title(preview), view, preview["model"]),
                 *(el.wrap("div", el.FINE, el.escape(line)) for line in lines),
                 *(el.warning(text) for text in pw.warnings(preview)),
             ]

@@ -143,8 +143,30 @@ class EndMessage(TypedDict):
     head: Json
 
 
+class LaneMessage(TypedDict):
+    """News of the run that a managed agent makes for a call of this step.
+
+    Its first message of all is a head. `NowMessage` does not tell of it.
+    """
+
+    v: int
+    n: int
+    kind: Literal["lane"]
+    call: str
+    """The id of the call, which may be one that code made."""
+    message: Message
+    """Its `n` says nothing; it may be a `LaneMessage` again."""
+
+
 Message: TypeAlias = (
-    HeadMessage | StepMessage | NowMessage | TextMessage | TotalsMessage | SettingsMessage | EndMessage
+    HeadMessage
+    | StepMessage
+    | NowMessage
+    | TextMessage
+    | TotalsMessage
+    | SettingsMessage
+    | LaneMessage
+    | EndMessage
 )
 
 

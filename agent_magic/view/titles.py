@@ -18,6 +18,7 @@ from agent_magic.record.schema import (
     CallRecord,
     ErrorRecord,
     Json,
+    NowRecord,
     PlanDiffRecord,
     PlanRecord,
     StepRecord,
@@ -47,7 +48,8 @@ class Title:
     """What came of it, or what the model said."""
     is_error: bool = False
     about: str = ""
-    """Of a block of code, of which `code` is a line: how long it is, and how many calls it made."""
+    """Of a block of code, of which `code` is a line: how long it is, and how many calls it made. Of a
+    call of a managed agent: how many steps it made."""
 
     def __str__(self) -> str:
         called = f"{self.code} ({self.about})" if self.about else self.code
@@ -99,16 +101,12 @@ def call_title(call: CallRecord, *, is_running: bool = False, is_brief: bool = T
     if "code" in call:
         return _code_title(call, is_running=is_running, is_brief=is_brief)
     code = call_line(call["name"], call["arguments"]) + (" as edited" if "is_edited" in call else "")
+    title = Title(code=code, outcome="", about=count(call["run"]["n_steps"], "step") if "run" in call else "")
     if error := call.get("error"):
-        return Title(code=code, outcome=_error_outcome(error, is_brief=is_brief), is_error=True)
-    observation = call.get("observation", "")
+        return replace(title, outcome=_error_outcome(error, is_brief=is_brief), is_error=True)
     if is_running:
-        return Title(code=code, outcome="…")
-    if observation == ACCEPTED:
-        return Title(code=code, outcome="")
-    if bound_to := call.get("bound_to"):
-        return Title(code=code, outcome=f"{one_line(bound_to, 60)}: {value_words(call)}")
-    return Title(code=code, outcome=one_line(first_line(observation, _OUTCOME_CHARS), _OUTCOME_CHARS))
+        return replace(title, outcome="…", about="")
+    return replace(title, outcome=_outcome(call))
 
 
 def code_line(code: str) -> str:
@@ -140,6 +138,11 @@ def inner_calls(call: CallRecord, max_calls: int | None = None) -> list[CallReco
     return rows
 
 
+def calls_in(now: NowRecord) -> list[CallRecord]:
+    """The calls of the step that is being made, and after each of code those that it made."""
+    return [one for call in now.get("calls", []) for one in (call, *call.get("calls", []))]
+
+
 def call_line(name: str, arguments: dict[str, Json] | str) -> str:
     """`mean_price(city="Oslo")`, long arguments cut."""
     return f"{one_line(name, 60)}({_arguments_line(arguments)})"
@@ -163,6 +166,18 @@ def told(call: CallRecord) -> str:
     """What the model was told of a call; nothing for an answer that was just accepted."""
     observation = call.get("observation", "")
     return "" if observation == ACCEPTED else observation
+
+
+def _outcome(call: CallRecord) -> str:
+    observation = call.get("observation", "")
+    if observation == ACCEPTED:
+        return ""
+    if bound_to := call.get("bound_to"):
+        return f"{one_line(bound_to, 60)}: {value_words(call)}"
+    answer = call["run"]["answer"] if "run" in call else None
+    # What a managed agent reports begins with how it went.
+    telling = answer["text"] if answer and call.get("run", {}).get("status") == "answered" else observation
+    return one_line(first_line(telling, _OUTCOME_CHARS), _OUTCOME_CHARS)
 
 
 def _code_title(call: CallRecord, *, is_running: bool, is_brief: bool) -> Title:

@@ -5,11 +5,11 @@ It must not send anything to a terminal, nor make a line longer than it is asked
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_magic.core.text import first_line, to_display
-from agent_magic.record.schema import AnyStepRecord, CallRecord, NowRecord, RunRecord
+from agent_magic.record.schema import AnyStepRecord, CallRecord, LaneRecord, NowRecord, RunRecord
 from agent_magic.view import titles, words
 from agent_magic.view.columns import clip, width
 
@@ -21,6 +21,10 @@ _SHOWN_CALLS = 20
 _SHOWN_LINES = 12
 """Of code."""
 _SHOWN_NOW = 6
+_SHOWN_LANE = 8
+"""Steps of the run of a managed agent."""
+_BRANCH, _LAST_BRANCH = "    │  ", "       "
+"""What stands before a line below a child, and below the last one."""
 _WRITTEN_CHARS = 2_000
 
 
@@ -82,10 +86,11 @@ def step_lines(step: AnyStepRecord) -> list[TreeLine]:
         n_calls = len(calls) + step.get("calls_left_out", 0)
         title = said or (words.count(n_calls, "call") if n_calls else "nothing said")
         lines, children = [], _shown_calls(calls, n_calls)
+    below = _lanes_below(calls if code is None else titles.inner_calls(code, _SHOWN_CALLS))
     if error := step.get("error"):
         children.append(f"✗ {titles.error_line(error)}")
     head = TreeLine(lead=_lead(step["step_number"], kind), title=title, badges=f"[{badges}]", is_strong=True)
-    return [head, *lines, *_children([*children, *_notes(step)])]
+    return [head, *lines, *_children([*children, *_notes(step)], below=below)]
 
 
 def now_lines(record: RunRecord, max_lines: int) -> list[TreeLine]:
@@ -106,6 +111,29 @@ def now_lines(record: RunRecord, max_lines: int) -> list[TreeLine]:
     figures = TreeLine(lead="    ", title=" · ".join(words.run_figures(record)[:-1]))
     room = min(max_lines - 2, _SHOWN_NOW)
     return [head, *(_now_children(now, room) if room > 0 else []), figures][:max_lines]
+
+
+def _lanes_below(calls: Sequence[CallRecord | int]) -> dict[int, list[str]]:
+    """By the places of calls of managed agents: a line for each step of the run, deeper ones moved in."""
+    below: dict[int, list[str]] = {}
+    for place, call in enumerate(calls[:_SHOWN_CALLS]):
+        if not isinstance(call, int) and "run" in call:
+            below[place] = _lane_steps(call["run"])
+    return below
+
+
+def _lane_steps(lane: LaneRecord) -> list[str]:
+    shown = words.pick_ends(lane["steps"], _SHOWN_LANE)
+    lines: list[str] = []
+    n_missing = lane["steps_left_out"] + len(lane["steps"]) - len(shown)
+    for place, step in enumerate(shown):
+        if n_missing and place == len(shown) // 3:
+            lines.append(words.gap_words(n_missing))
+        number = "  " if "plan" in step else f"{step['step_number']:>2}"
+        lines.append(f"{number}  {' · '.join(map(str, titles.titles(step)))}")
+        for call in [] if "plan" in step else step.get("calls", []):
+            lines += [f"      {line}" for line in _lane_steps(call["run"])] if "run" in call else []
+    return lines
 
 
 def _shown_calls(calls: Sequence[CallRecord], n_calls: int) -> list[str]:
@@ -159,23 +187,29 @@ def _now_children(now: NowRecord, room: int) -> list[TreeLine]:
 def _now_code(call: CallRecord, running: set[str], room: int) -> list[TreeLine]:
     """The beginning of code that runs, and the newest of the calls that it makes."""
     inner = call.get("calls", [])
-    newest = [
-        str(titles.call_title(one, is_running=one["id"] in running)) for one in inner[-max(room // 2, 1) :]
-    ]
+    newest = [_now_title(one, running) for one in inner[-max(room // 2, 1) :]]
     return [*_code_lines(call, max(room - len(newest), 1)), *_children(newest)][:room]
 
 
 def _now_calls(calls: Sequence[CallRecord], running: set[str], room: int) -> list[str]:
     """All of them if there is room; else figures, and those that run longest."""
     if len(calls) <= room:
-        return [str(titles.call_title(call, is_running=call["id"] in running)) for call in calls]
+        return [_now_title(call, running) for call in calls]
     open_ones = [call for call in calls if call["id"] in running]
     n_failed = sum("error" in call for call in calls)
     done = f"{len(calls) - len(open_ones):,} of {len(calls):,} calls done"
     return [
         done + (f", {n_failed:,} failed" if n_failed else ""),
-        *(str(titles.call_title(call, is_running=True)) for call in open_ones[: room - 1]),
+        *(_now_title(call, running) for call in open_ones[: room - 1]),
     ]
+
+
+def _now_title(call: CallRecord, running: set[str]) -> str:
+    """A call; of one by a managed agent what happens in its run."""
+    is_running = call["id"] in running
+    if is_running and "run" in call:
+        return words.lane_words(call["run"])
+    return str(titles.call_title(call, is_running=is_running))
 
 
 def _newest_line(text: str) -> str:
@@ -197,12 +231,25 @@ def _notes(step: AnyStepRecord) -> list[str]:
     ]
 
 
-def _children(titles: Sequence[str], *, keeps_end: bool = False) -> list[TreeLine]:
+def _children(
+    titles: Sequence[str], *, keeps_end: bool = False, below: Mapping[int, Sequence[str]] = {}
+) -> list[TreeLine]:
+    """Lines of a branch each.
+
+    Args:
+        titles: Of the children.
+        keeps_end: They are being written.
+        below: What stands below some of them, by their places.
+    """
     last = len(titles) - 1
-    return [
-        TreeLine(lead=_LAST_CHILD if i == last else _CHILD, title=title, keeps_end=keeps_end)
-        for i, title in enumerate(titles)
-    ]
+    lines: list[TreeLine] = []
+    for i, title in enumerate(titles):
+        lead, branch = (_LAST_CHILD, _LAST_BRANCH) if i == last else (_CHILD, _BRANCH)
+        lines.append(TreeLine(lead=lead, title=title, keeps_end=keeps_end))
+        for text in below.get(i, ()):
+            bare = text.lstrip(" ")
+            lines.append(TreeLine(lead=branch + " " * (len(text) - len(bare)), title=bare))
+    return lines
 
 
 def _lead(number: int | None, kind: str) -> str:

@@ -6,7 +6,8 @@ It must not write markup: what it gives is plain text, not yet escaped.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from agent_magic.core.edits import StepView
@@ -16,8 +17,11 @@ from agent_magic.core.text import to_display
 from agent_magic.record.schema import (
     AnswerRecord,
     AnyStepRecord,
+    AskedItemRecord,
+    CallRecord,
     Json,
     LaidOnRecord,
+    LaneRecord,
     NowRecord,
     RunRecord,
     Status,
@@ -53,14 +57,23 @@ class Detail:
     is_plain: bool = False
     """Code without colours."""
     image_chars: int = 0
-    """Images whose URLs are longer stand in words."""
+    """Images and sounds whose URLs are longer stand in words."""
+    lane_steps: int = 4
+    """Of the run of a managed agent the first third and the last two of so many steps."""
+    lane_chars: int = 200
+    """Length of each text in it."""
+
+    def of_lane(self) -> Detail:
+        """For the steps of the run of a managed agent."""
+        chars = self.lane_chars if self.chars is None else min(self.chars, self.lane_chars)
+        return replace(self, chars=chars, lane_steps=self.lane_steps // 2)
 
 
-FULL = Detail(image_chars=100_000)
+FULL = Detail(image_chars=100_000, lane_steps=40, lane_chars=2_000)
 """All that a record has."""
 
 
-def status_words(record: RunRecord) -> str:
+def status_words(record: RunRecord | LaneRecord) -> str:
     """How a run ended, in words."""
     match record["status"]:
         case "max_steps":
@@ -71,7 +84,7 @@ def status_words(record: RunRecord) -> str:
             return status
 
 
-def verified_words(record: RunRecord) -> str:
+def verified_words(record: RunRecord | LaneRecord) -> str:
     """What the checks came to; empty if there were none."""
     match record.get("verified"):
         case "yes":
@@ -135,6 +148,25 @@ def run_figures(record: RunRecord) -> list[str]:
     return [steps, tokens(usage), cost(usage["cost_usd"]), seconds(record["duration_s"])]
 
 
+def lane_figures(lane: LaneRecord) -> list[str]:
+    """Steps, tokens and time of a managed agent's run."""
+    if lane["status"] == "running":
+        now = lane.get("now")
+        steps = f"step {now['step_number'] if now else lane['n_steps'] + 1} of {lane['max_steps']}"
+        return list(filter(None, [steps, tokens_together(lane["usage"])]))
+    figures = [count(lane["n_steps"], "step"), tokens_together(lane["usage"]), seconds(lane["duration_s"])]
+    return list(filter(None, figures))
+
+
+def lane_words(lane: LaneRecord) -> str:
+    """`analyst · answered · 3 steps · 1,292 tokens · 4.2 s`; while it goes on what it does."""
+    now = lane.get("now")
+    status = now_words(now) if now else status_words(lane)
+    return " · ".join(
+        filter(None, [one_line(lane["agent"], 60), status, verified_words(lane), *lane_figures(lane)])
+    )
+
+
 def step_figures(step: AnyStepRecord) -> str:
     """Tokens and time of a step or a plan."""
     usage = step.get("usage")
@@ -150,6 +182,12 @@ def tokens(usage: UsageRecord) -> str:
     n_reasoning = usage["reasoning_tokens"]
     reasoning = f" ({n_reasoning:,} reasoning)" if n_reasoning else ""
     return f"{_or_unknown(n_in)} tokens in{cached}, {_or_unknown(n_out)} out{reasoning}"
+
+
+def tokens_together(usage: UsageRecord) -> str:
+    """`1,292 tokens`; empty if they are unknown."""
+    n_in, n_out = usage["input_tokens"], usage["output_tokens"]
+    return "" if n_in is None and n_out is None else count((n_in or 0) + (n_out or 0), "token")
 
 
 def cost(cost_usd: float | None) -> str:
@@ -214,7 +252,7 @@ def now_words(now: NowRecord) -> str:
         return f"paused ({reason})" if reason else "paused"
     if now["doing"] == "waiting" and waiting:
         delay_s = waiting["delay_s"]
-        delay = "" if delay_s is None else f" {delay_s:.3g} s"
+        delay = "" if delay_s is None else f" {math.ceil(delay_s)} s"
         return f"waiting{delay} ({one_line(waiting['reason'], 120)})"
     if now["doing"] == "asking":
         return f"waiting for your approval of {_asked_words(now)}"
@@ -231,23 +269,31 @@ def _running_words(now: NowRecord) -> str:
     running = set(now.get("running", []))
     calls = [call for call in now.get("calls", []) if call["id"] in running]
     inner = [one for call in calls for one in call.get("calls", []) if one["id"] in running]
-    names = [one_line(call["name"], 60) for call in [*calls, *inner] if "code" not in call]
+    names = [_name_of(call) for call in [*calls, *inner] if "code" not in call]
     code = ["running code"] if any("code" in call for call in calls) else []
     return ", ".join([*code, *(["calling " + ", ".join(dict.fromkeys(names))] if names or not code else [])])
+
+
+def _name_of(call: CallRecord) -> str:
+    """Its name; of one whose run waits for another try, or for the person, that too."""
+    name = one_line(call["name"], 60)
+    now = call["run"].get("now") if "run" in call else None
+    return f"{name} ({now_words(now)})" if now and now["doing"] in ("waiting", "paused") else name
 
 
 def _asked_words(now: NowRecord) -> str:
     """`mean_price`, `mean_price and plot`, `the plan`: what waits for an answer, each name once."""
     items = now["asked"]["items"] if "asked" in now else []
-    names = [
-        "the code" if "code" in item else one_line(item.get("name", "the plan"), 60)
-        for item in items
-        if "verdict" not in item
-    ]
+    names = [_asked_name(item) for item in items if "verdict" not in item]
     names = list(dict.fromkeys(names))
     if len(names) > _MAX_ASKED:
         names = [*names[:_MAX_ASKED], f"{len(names) - _MAX_ASKED} more"]
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if names else "a call"
+
+
+def _asked_name(item: AskedItemRecord) -> str:
+    name = "the code" if "code" in item else one_line(item.get("name", "the plan"), 60)
+    return f"{name} of {one_line(item['agent'], 60)}" if "agent" in item else name
 
 
 def answer_label(record: RunRecord) -> str:

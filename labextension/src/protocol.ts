@@ -39,6 +39,13 @@ export interface ValueRecord {
   preview?: string;
 }
 
+export interface SoundRecord {
+  /** Such as `sound of 2.5 s, 44,100 Hz, 1 channel (wav)`. */
+  words: string;
+  /** A `data:` URL, if it is small enough to be played from here. */
+  url?: string;
+}
+
 export interface CallRecord {
   id: string;
   name: string;
@@ -62,6 +69,9 @@ export interface CallRecord {
   output?: ValueRecord;
   /** Each a `data:` URL of PNG, JPEG, GIF or WebP in base64, or words such as `image 1200 × 800`. */
   images?: string[];
+  sounds?: SoundRecord[];
+  /** Of a call of a managed agent: the run that it made. */
+  run?: LaneRecord;
 }
 
 export interface NoteRecord {
@@ -127,6 +137,27 @@ export interface PlanRecord {
 /** Told apart by `'plan' in record`. */
 export type AnyStepRecord = StepRecord | PlanRecord;
 
+/** The run of a managed agent, under the call that it was made for; its task stands in the call. */
+export interface LaneRecord {
+  run_id: string;
+  agent: string;
+  model: string;
+  mode: string;
+  status: Status;
+  max_steps: number;
+  n_steps: number;
+  duration_s: number;
+  usage: UsageRecord;
+  /** Of a long run the first and the last ones. */
+  steps: AnyStepRecord[];
+  steps_left_out: number;
+  answer: AnswerRecord | null;
+  verified?: Verified;
+  error: ErrorRecord | null;
+  /** While it goes on only. */
+  now?: NowRecord;
+}
+
 export interface VariableRecord {
   name: string;
   description: string;
@@ -160,6 +191,8 @@ export interface AskedItemRecord {
   /** Of what is shown; an answer carries it back. */
   digest: string;
   kind: 'call' | 'plan';
+  /** The managed agent that asks; left out if it is the agent of the run itself. */
+  agent?: string;
   name?: string;
   arguments?: { [name: string]: Json } | string;
   /** Of a block of code, in place of arguments. */
@@ -317,6 +350,15 @@ export interface SettingsMessage extends INumbered {
   settings: SettingsRecord;
 }
 
+/** News of the run that a managed agent makes for a call of this step; `now` does not tell of it. */
+export interface LaneMessage extends INumbered {
+  kind: 'lane';
+  /** The id of the call, which may be one that code made. */
+  call: string;
+  /** Its `n` says nothing. The first of all is a head. */
+  message: Message;
+}
+
 export interface EndMessage extends INumbered {
   kind: 'end';
   head: RunHead;
@@ -329,6 +371,7 @@ export type Message =
   | TextMessage
   | TotalsMessage
   | SettingsMessage
+  | LaneMessage
   | EndMessage;
 
 /** Messages that go together. */

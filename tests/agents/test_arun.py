@@ -404,7 +404,7 @@ def test_astream_gives_the_events_of_stream_and_leaves_the_loop_free() -> None:
         return places.look, places.fetch
 
     async def main() -> tuple[list[str], int]:
-        seen, n_ticks = [], 0
+        n_ticks = 0
 
         async def tick() -> None:
             nonlocal n_ticks
@@ -413,8 +413,7 @@ def test_astream_gives_the_events_of_stream_and_leaves_the_loop_free() -> None:
                 await asyncio.sleep(0)
 
         ticking = asyncio.create_task(tick())
-        async for event in new().astream("go"):
-            seen.append(type(event).__name__)
+        seen = [type(event).__name__ async for event in new().astream("go")]
         ticking.cancel()
         return seen, n_ticks
 
@@ -503,12 +502,9 @@ def test_interrupt_of_astream_ends_it_with_the_result_though_a_tool_cannot_be_st
     agent = agent_of([calls(("hang", {})), final(1)], hanging.hang)
 
     async def main() -> list[Any]:
-        seen = []
         stopping = asyncio.create_task(asyncio.to_thread(hanging.entered.wait, PATIENCE_S))
         stopping.add_done_callback(lambda _: agent.interrupt("enough"))
-        async for event in agent.astream("go"):
-            seen.append(event)
-        return seen
+        return [event async for event in agent.astream("go")]
 
     seen = asyncio.run(main())
     assert not hanging.let_go.is_set()

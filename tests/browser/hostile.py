@@ -210,8 +210,29 @@ def _calls(text: str) -> list[dict[str, Any]]:
     return [
         whole,
         {"id": f"{text}2", "name": "raw", "arguments": text, "error": _error(text)},
-        {"id": f"{text}3", "name": "kept", "arguments": {}, "output": output},
+        {"id": f"{text}3", "name": "kept", "arguments": {}, "output": output, **_beside(text)},
     ]
+
+
+def _beside(text: str) -> dict[str, Any]:
+    """A sound, and the run of a managed agent."""
+    asked = {"id": text, "name": text, "arguments": text, "observation": text, "error": _error(text)}
+    lane = {
+        "run_id": text,
+        "agent": text,
+        "model": text,
+        "mode": text,
+        "status": "failed",
+        "max_steps": 3,
+        "n_steps": 1,
+        "duration_s": 1.0,
+        "usage": _USAGE,
+        "steps": [{"step_number": 1, "duration_s": 1.0, "thought": text, "calls": [asked]}],
+        "steps_left_out": 2,
+        "answer": {"type": text, "text": text},
+        "error": _error(text),
+    }
+    return {"sounds": [{"words": text, "url": text}, {"words": text}], "run": lane}
 
 
 def _code_call(text: str) -> dict[str, Any]:

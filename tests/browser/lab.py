@@ -21,10 +21,7 @@ from typing import Any
 
 import nbformat
 from playwright._impl._driver import compute_driver_executable
-from playwright.sync_api import Browser, Page, TimeoutError, sync_playwright  # noqa: A004 - its own, and no other is meant
-
-RECORD = "application/vnd.agent-magic.run.v1+json"
-"""The MIME type of a run."""
+from playwright.sync_api import Browser, Page, sync_playwright
 
 SHOTS = Path(__file__).resolve().parents[2] / "shots"
 """Where pictures are put; not part of the repository."""
@@ -233,14 +230,6 @@ class Lab:
             arg=cell,
             timeout=timeout_s * 1000,
         )
-        # On a busy machine the last form of a run comes to the page a moment after the cell's reply.
-        with contextlib.suppress(TimeoutError):
-            self.page.wait_for_function(
-                f"""([cell, record]) => {CURRENT}.content.widgets[cell].model.outputs.toJSON().every(
-                    output => output.data?.[record]?.status !== 'running')""",
-                arg=[cell, RECORD],
-                timeout=5_000,
-            )
 
     def interrupt(self) -> None:
         """The stop button."""

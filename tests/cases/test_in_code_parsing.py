@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import re
 
 import pytest
 from cases.code_cells import CodeCells, block
-from cells import call, final
+from cells import final
 
 ASK = "%%agent bot --mode code --model @m"
 
@@ -141,31 +140,6 @@ def test_code_last_expression_is_observed(case, cells):
     assert cells.run(f"{ASK}\nSort.").value == "seen"
     # sent(2) holds the text, though nothing was printed
     assert "{'a': 1, 'b': 2}" in sent(model, 2)
-
-
-def test_schema_union_return(case, cells):
-    cells.define(case.code)
-    # both agents are created without error
-    model = cells.model(call("probe", key="flag"), final(True))
-    assert cells.run("%%agent caller --model @m --tools probe\nLook flag up.").value is True
-    assert [message["content"] for message in model.requests[1].messages][-1] == "true"
-    cells.model(block('x = probe("flag")\nfinal_answer(x)'))
-    # the code agent's result is a bool
-    assert cells.run(f"{ASK} --tools probe\nLook flag up.").value is True
-
-
-def test_callable_defined_where_source_is_missing(case, cells):
-    cells.define(case.given[: case.given.index("(inspect")])
-    with pytest.raises(OSError, match="could not get source code"):
-        inspect.getsource(cells["ghost"])
-    # both runs work
-    cells.model(call("ghost", x=1), final(2))
-    tools = cells.run("%%agent caller --model @m --tools ghost\nOne more than 1?")
-    cells.model(block("final_answer(ghost(x=1))"))
-    code = cells.run(f"{ASK} --tools ghost\nOne more than 1?")
-    assert (tools.value, code.value) == (2, 2)
-    # no such error reaches the user
-    assert "source code" not in tools.text + tools.stderr + code.text + code.stderr
 
 
 def test_state_code_assigns_over_a_tool(case, cells):

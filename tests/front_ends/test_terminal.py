@@ -413,6 +413,19 @@ def test_no_text_of_a_model_or_a_tool_sends_control_sequences(terminal, where):
     assert "crier · answered" in rest
 
 
+def test_wait_for_another_try_counts_down_and_ctrl_c_ends_it_at_once(terminal):
+    terminal.run("class Busy(ConnectionError): headers = {'Retry-After': '25'}\n\n")
+    terminal.run("m = ScriptedModel([Busy('busy'), final('never')])")
+    terminal.clear()
+    terminal.send("%%agent waiter --new --model @m\nWait.\n\n")
+    lines = terminal.wait_for("waiting ")
+    first = int(re.search(r"waiting (\d+) s", "\n".join(lines))[1])
+    terminal.wait_for(f"waiting {first - 2} s")
+    terminal.interrupt()
+    terminal.wait_for_prompt(10)
+    assert "waiter · interrupted" in "\n".join(terminal.all_lines)
+
+
 def test_ctrl_c_stops_the_run_and_the_agent_goes_on(terminal):
     terminal.run("m = ScriptedModel([call(('wait', {'n': 60.0})), final('again')])")
     terminal.clear()

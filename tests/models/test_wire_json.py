@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import json
 
 import pytest
@@ -38,7 +39,7 @@ def test_json_is_what_is_sent(history: tuple[ChatMessage, ...], tools: bool, ima
 def test_longer_history_begins_with_the_bytes_of_the_shorter_one() -> None:
     model = ScriptedModel([])
     sent = [model.to_json(HISTORY[:n]) for n in range(1, len(HISTORY) + 1)]
-    for shorter, longer in zip(sent, sent[1:], strict=False):
+    for shorter, longer in itertools.pairwise(sent):
         assert longer.startswith(shorter[:-1] + b",")
 
 

@@ -7,7 +7,7 @@ from cells import call, final
 from inline_snapshot import snapshot
 
 from agent_magic import CodeAgent, ScriptedModel, ToolCallingAgent
-from agent_magic.core.events import Waiting
+from agent_magic.core.events import ManagedEvent, Waiting
 from agent_magic.notebook.asking import ask_by_input, unattended_rule
 
 TOOLS = """
@@ -59,6 +59,31 @@ def asked(typist, *replies, **settings):
 
 
 OSLO, BERGEN = ("mean_price", {"city": "Oslo"}), ("mean_price", {"city": "Bergen"})
+
+
+def test_prompt_says_which_agent_asks_if_it_works_for_another(capsys):
+    careful = ToolCallingAgent(
+        [mean_price],
+        ScriptedModel([ScriptedModel.calls(OSLO), final(4)]),
+        name="careful",
+        description="Looks prices up.",
+        approve="tools",
+    )
+    boss = ToolCallingAgent(
+        managed_agents=[careful],
+        model=ScriptedModel([call("careful", task="Oslo"), final("done")]),
+        name="boss",
+    )
+    typist = Typist("y")
+    with boss.approvals.attended():
+        for event in boss.stream("go"):
+            inner = event.event if isinstance(event, ManagedEvent) else event
+            if isinstance(inner, Waiting) and inner.question:
+                ask_by_input(boss, inner.question, typist.read)
+    assert boss.result.value == "done"
+    assert boss.result.actions[0].tool_results[0].run.value == 4
+    assert capsys.readouterr().out == snapshot("careful, which works for boss, asks:\n")
+    assert typist.prompts == snapshot(["Call mean_price(city='Oslo')? [y]es, [n]o, [e]dit: "])
 
 
 # -- at a prompt -----------------------------------------------------------------------------------

@@ -85,7 +85,6 @@ def test_cell_refuses_a_line_that_cannot_be_and_touches_nothing(asked):
         "bot --model @data",
         "bot --tools addd",
         "bot --tools bot",
-        "boss --tools bot",
         "bot bot2",
         "1bot",
         "class",
@@ -117,7 +116,6 @@ def test_cell_refuses_a_line_that_cannot_be_and_touches_nothing(asked):
             "bot --model @data": "%%agent --model @data: `data` is your list, not a Model. Name a variable that holds one, or write provider/name.",
             "bot --tools addd": "%%agent --tools: there is no variable 'addd'. Nearest: add.",
             "bot --tools bot": "%%agent --tools: 'bot' is the agent itself. Give the agent or the tool another name.",
-            "boss --tools bot": "%%agent --tools: `bot` is an agent, and agents cannot be handed to others yet. Hand over functions and variables.",
             "bot bot2": "%%agent: 'bot2' is one word too many after the name 'bot'. The task goes on the lines below; a value with spaces goes in quotes.",
             "1bot": "%%agent: '1bot' is not a name: letters, digits and _, not beginning with a digit. Choose another, such as analyst.",
             "class": "%%agent: 'class' is a word of Python's own. Choose another name.",
@@ -145,7 +143,7 @@ def test_cell_refuses_a_body_that_asks_for_what_cannot_be(asked):
  \n\
 	\
 """: "%%agent bot: the task is empty. Write what bot is to do below the first line, add --define to make the agent without a task, or --resume to go on with its last run.",
-            "Ask @bot.": "%%agent, in the task: `bot` is an agent, and agents cannot be handed to others yet. Hand over functions and variables.",
+            "Ask @bot.": "`bot` is a tool or mention of this cell, so the agent needs another name. Write %%agent NAME.",
             "Use @final_answer.": "%%agent, in the task: final_answer is the tool by which every agent answers. Give your function another name.",
         }
     )
@@ -539,7 +537,7 @@ def test_interrupt_keeps_the_run_before_and_the_agent(kernel, during, line, show
     kernel.interrupt()
     began = time.monotonic()
     done = kernel.finish(running, timeout_s=15)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 10
     assert (done.error.ename, done.error.evalue) == ("KeyboardInterrupt", "The person interrupted the run.")
     assert "interrupted" in done.displays[0]["text/plain"].splitlines()[0]
     assert kernel.is_alive()

@@ -42,9 +42,7 @@ To give an agent a task, write %%agent NAME (two %) with the task on the lines b
 
 
 def test_command_with_too_many_words_is_told():
-    assert error_of("models all") == snapshot(
-        "%agent models: 'all' is one word too many. Write %agent models."
-    )
+    assert error_of("list all") == snapshot("%agent list: 'all' is one word too many. Write %agent list.")
     assert error_of("steps a b") == snapshot(
         "%agent steps: 'b' is one word too many. Write %agent steps [NAME]."
     )
@@ -53,6 +51,8 @@ def test_command_with_too_many_words_is_told():
 @pytest.mark.parametrize(
     ("line", "command"),
     [
+        ("models", Command(name="models")),
+        ("models  gpt 4.1 ", Command(name="models", text="gpt 4.1")),
         ("preview", Command(name="preview")),
         ("preview bot", Command(name="preview", agent="bot")),
         ("preview @bot 3", Command(name="preview", agent="bot", step=3)),

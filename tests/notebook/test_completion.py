@@ -5,6 +5,7 @@ from inline_snapshot import snapshot
 from IPython.core.completer import provisionalcompleter, rectify_completions
 
 from agent_magic.notebook import completion
+from agent_magic.tools.default_tools import DEFAULT_TOOLS
 
 NAMES = """
 def mean_price(city): ...
@@ -92,9 +93,9 @@ def test_completion_offers_all_options(shell):
         ("%%agent --model |", ["local", "openai/gpt-5", "ollama/qwen3"]),
         ("%%agent --model openai/|", ["openai/gpt-5"]),
         ("%%agent --model @pro|", ["@profile"]),
-        ("%%agent --tools |", ["mean_price", "load"]),
-        ("%%agent --tools load |", ["mean_price"]),
-        ("%%agent --tools load,|", ["mean_price"]),
+        ("%%agent --tools |", ["mean_price", "load", *DEFAULT_TOOLS]),
+        ("%%agent --tools load |", ["mean_price", *DEFAULT_TOOLS]),
+        ("%%agent --tools load,|", ["mean_price", *DEFAULT_TOOLS]),
         ("%%agent --tools @m|", ["@mean_price"]),
         ("%%agent --tools load,@m|", ["@mean_price"]),
         ("%%agent a|", ["analyst"]),
@@ -197,7 +198,8 @@ def test_completion_without_a_list_of_agents_finds_them_among_the_variables(shel
     shell.user_ns["clerk"] = ToolCallingAgent(model=ScriptedModel([]))
     completion.install(shell)
     assert offers(shell, "%agent steps |") == ["clerk"]
-    assert "clerk" not in offers(shell, "%%agent --tools |")
+    assert "clerk" in offers(shell, "%%agent --tools |")
+    assert "clerk" not in offers(shell, "%%agent --check |")
 
 
 def test_completion_installed_twice_is_there_once(shell):
@@ -224,3 +226,9 @@ def test_completion_reaches_a_front_end(kernel):
     assert kernel.complete("%%agent bot --state ") == ["named", "all"]
     assert kernel.complete("%%agent bot\nUse @mea") == ["@mean_price"]
     assert kernel.complete("%agent mod") == ["models"]
+
+
+def test_completion_offers_default_tools_once(shell):
+    assert offers(shell, "%%agent bot --tools web_search vis|") == ["visit_webpage"]
+    shell.run_cell("def web_search(query): ...")
+    assert offers(shell, "%%agent bot --tools web|") == ["web_search"]

@@ -54,6 +54,19 @@ def test_object_that_can_be_called_but_says_not_how_is_a_variable(asked):
     asked["db"].close()
 
 
+@pytest.mark.parametrize("line", ["--tools look\nSearch.", "\nSearch with @look."])
+def test_foreign_tool_becomes_a_tool_though_it_cannot_be_called(asked, line):
+    asked.define(
+        "from tools.foreign_shapes import Lang, Query, search\nlook = Lang('search-web', 'Search.', Query, search)"
+    )
+    model = asked.model(call("look", text="ice"), final("x"))
+    done = asked.run(f"%%agent bot --model @m {line}")
+    assert done.value == "x"
+    assert offered(model) == ["look", "final_answer"]
+    assert model.requests[1].messages[-1]["content"] == "3 news about ice"
+    assert "Tool 'search-web' is offered to the model as 'look', the variable that holds it" in done.text
+
+
 def test_mentioned_variable_is_told_by_type_shape_and_preview(asked):
     model = asked.model(final("x"))
     asked.run("%%agent bot --model @m\nWhat of @thing, @number and @text?")

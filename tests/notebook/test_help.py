@@ -47,7 +47,7 @@ Options [default]; those marked * hold for one cell, the others stay the agent's
 
 Commands:
   %agent list                    the agents of this notebook
-  %agent tools [NAME]            what an agent may call, as the model is told of it
+  %agent tools [NAME]            what an agent may call; of one function what models are told of it, and what is weak
   %agent preview [NAME] [STEP] [act|plan|final] [--summary-mode plan|all|off]
                                  what the model will be sent next, or was sent in that step of the last run
   %agent steps [NAME]            what an agent remembers, step by step
@@ -56,6 +56,6 @@ Commands:
   %agent resume [NAME] [TEXT]    go on with a run that was not answered; TEXT corrects it
   %agent retry [NAME]            do the last task again from its beginning
   %agent reset [NAME]            forget an agent's memory; its options and tools stay
-  %agent models                  which models can run here, and why one is chosen
+  %agent models [TEXT]           which models can run here, and why one is chosen; the ids with TEXT in them
   %agent help                    this text\
 """)

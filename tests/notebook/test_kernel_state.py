@@ -82,7 +82,7 @@ def test_agent_with_the_whole_state_sees_no_internals(shell, state):
         agent_state.lookup("Out")
 
 
-@pytest.mark.parametrize("name", [*set(INTERNALS) - {"open"}])
+@pytest.mark.parametrize("name", sorted(set(INTERNALS) - {"open"}))
 def test_kernel_internal_is_what_the_kernel_uses(name):
     assert is_kernel_internal(name)
 

@@ -65,7 +65,87 @@ rough · tool
 x: any
 ! Tool 'rough' has no description. Give it a docstring whose first line says what it returns and when to use it
 ! Tool 'rough': parameter 'x' has no type hint, so any value is taken. Add one to its signature, e.g. x: str
+! Tool 'rough': what it returns has no type hint, so code cannot go by it. Add one, e.g. -> float
 """)
+
+
+def test_tools_shows_the_whole_card_of_one_function(asked):
+    card = asked.run("%agent tools add").text
+    assert card == snapshot('''\
+add · tool
+    The sum of two numbers.
+a: integer
+    one
+b: integer
+    other
+Example: one and two
+    add(a=1, b=2)
+Sent to a model that calls tools:
+    {
+      "type": "function",
+      "function": {
+        "name": "add",
+        "description": "The sum of two numbers.\\n\\nExamples:\\none and two -> {\\"a\\": 1, \\"b\\": 2}",
+        "parameters": {
+          "type": "object",
+          "properties": {
+            "a": {
+              "type": "integer",
+              "description": "one"
+            },
+            "b": {
+              "type": "integer",
+              "description": "other"
+            }
+          },
+          "required": [
+            "a",
+            "b"
+          ],
+          "additionalProperties": false
+        }
+      }
+    }
+Told to a model that writes code:
+    def add(a: int, b: int) -> int:
+        """The sum of two numbers.
+
+        Args:
+            a: one
+            b: other
+
+        Examples:
+            add(a=1, b=2)  # one and two
+        """
+''')
+    asked.define("def others(names: list = [], *more):\n    return names")
+    assert asked.run("%agent tools @others").text.split("Told to")[1] == snapshot('''\
+ a model that writes code:
+    def others(names: list = [], *more):
+        """Others."""
+! Tool 'others': parameter '*more' is not offered to the model. Give each value that it needs a parameter of its own
+! Tool 'others' has no description. Give it a docstring whose first line says what it returns and when to use it
+! Tool 'others': the default of 'names' is a list that all calls share, so what one call puts in the next one finds. Write names: list | None = None and make it in the body
+! Tool 'others': 'names' is a list of anything. Say of what, e.g. list[str]
+! Tool 'others': what it returns has no type hint, so code cannot go by it. Add one, e.g. -> float
+''')
+
+
+def test_tools_shows_a_tool_that_no_variable_holds(asked):
+    asked.define(
+        "from agent_magic import Tool\n"
+        "class Weather(Tool):\n"
+        "    name, description = 'weather', 'The weather of a city.'\n"
+        "    inputs = {'city': {'type': 'string', 'description': 'its name'}}\n"
+        "    output_type = 'string'\n"
+        "    def forward(self, city: str) -> str:\n"
+        "        return city\n"
+        "idle.toolbox.add(Weather())"
+    )
+    assert asked.run("%agent tools weather").text.startswith("weather · tool\n")
+    assert asked.run("%agent tools wether").stderr == snapshot(
+        "UsageError: %agent: there is no agent or function 'wether'. Agents: bot, idle.\n"
+    )
 
 
 def test_tools_says_how_to_hand_one_over(asked):
@@ -133,15 +213,19 @@ def test_models_names_the_ways_in_their_order(asked):
     ways = ["AGENT_MAGIC_MODEL", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "MISTRAL_API_KEY", "GROQ_API_KEY", "127.0.0.1", "the embedded model"]  # fmt: skip
     at = [shown.index(way) for way in ways]
     assert at == sorted(at)
-    assert "%config" not in shown
+    assert "%config AgentMagics.model" not in shown
 
 
 def test_models_says_what_the_configuration_names(asked):
     asked.define("%config AgentMagics.model = 'openai/gpt-5'")
     shown = asked.run("%agent models").text
-    assert shown.splitlines()[-1] == snapshot(
-        "%config AgentMagics.model = 'openai/gpt-5' goes before all of these."
-    )
+    assert "\n%config AgentMagics.model = 'openai/gpt-5' goes before all of these.\n" in shown
+
+
+def test_models_with_a_text_lists_the_ids_with_it(asked):
+    shown = asked.run("%agent models  openai/gpt-4.1 mini").text
+    assert "with 'openai/gpt-4.1 mini'" in shown
+    assert "openai/gpt-4.1-mini" in shown
 
 
 def test_models_shows_no_key(asked, monkeypatch):

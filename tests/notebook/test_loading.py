@@ -72,10 +72,10 @@ def test_load_puts_magics_settings_completion_and_formatters_on_the_shell(shell)
             "formatters by name": [
                 "agent_magic.agents.multistep.MultiStepAgent",
                 "agent_magic.agents.preview.Preview",
-                "agent_magic.core.result.RunResult",
                 "agent_magic.core.steps.ActionStep",
                 "agent_magic.core.steps.FinalAnswerStep",
                 "agent_magic.core.steps.PlanningStep",
+                "agent_magic.core.steps.RunResult",
                 "agent_magic.core.steps.SystemPromptStep",
                 "agent_magic.core.steps.TaskStep",
                 "agent_magic.tools.tool.Tool",
@@ -136,9 +136,12 @@ def test_load_imports_nothing_that_agents_need_to_run():
     assert "agent_magic.notebook.magics" in imported
     assert NEVER & {name.partition(".")[0] for name in imported} == set()
     rooms = {name.split(".")[1] for name in imported if name.startswith("agent_magic.")}
-    assert rooms <= {"core", "notebook", "view"}
-    light = {"agent_magic.view", "agent_magic.view.drawing_code", "agent_magic.view.host"}
-    assert {name for name in imported if name.startswith("agent_magic.view")} <= light
+    assert rooms <= {"core", "notebook", "view", "tools"}
+    light = {
+        *("agent_magic.view", "agent_magic.view.drawing_code", "agent_magic.view.host"),
+        *("agent_magic.tools", "agent_magic.tools.default_tools"),  # their names, for Tab
+    }
+    assert {name for name in imported if name.startswith(("agent_magic.view", "agent_magic.tools"))} <= light
 
 
 def test_load_without_a_shell_says_one_line():

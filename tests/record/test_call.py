@@ -18,9 +18,9 @@ from agent_magic.core.messages import ImagePart
 from agent_magic.core.steps import Fault, ToolResult
 from agent_magic.record.call import finish_call, to_call_record, to_inner_call
 from agent_magic.record.clean import stored_size
+from agent_magic.record.lane import to_step_record
 from agent_magic.record.limits import LOOSEST, Limits, pick_ends
 from agent_magic.record.run import MAX_BYTES, to_record
-from agent_magic.record.step import to_step_record
 
 SECRET = "sk-proj-abcdefghijklmnop0123456789"
 

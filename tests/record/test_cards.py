@@ -6,7 +6,7 @@ from inline_snapshot import snapshot
 from view.samples import SCHEMA
 
 from agent_magic.core.messages import ToolSchema
-from agent_magic.record.cards import to_agent_record, to_tool_record
+from agent_magic.record.cards import to_agent_record, to_tool_card, to_tool_record
 
 
 def test_agent_record() -> None:
@@ -98,3 +98,6 @@ def test_cards_have_no_secret_and_stay_small() -> None:
     assert "abcdefghijklmnop" not in stored
     assert len(stored) < 20_000
     assert "\\u0001" not in stored
+    card = json.dumps(to_tool_card(schema, sent={text: text}, code=text, weaknesses=[text]))
+    assert "abcdefghijklmnop" not in card
+    assert len(card) < 60_000

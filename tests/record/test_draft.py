@@ -139,13 +139,13 @@ def test_draft_shows_which_calls_are_running_and_which_have_ended() -> None:
     )
 
 
-def test_draft_shows_why_it_waits_and_drops_the_broken_reply() -> None:
-    waiting = Waiting(step_number=1, reason="rate limit", delay_s=2.0, attempt=1)
+def test_draft_shows_why_it_waits_and_how_long_still_and_drops_the_broken_reply() -> None:
+    waiting = Waiting(step_number=1, reason="rate limit", delay_s=60.0, attempt=1)
     assert now_after(TextDelta(step_number=1, text="half a"), waiting) == snapshot(
         {
             "step_number": 1,
             "doing": "waiting",
-            "waiting": {"reason": "rate limit", "delay_s": 2.0, "attempt": 1},
+            "waiting": {"reason": "rate limit", "delay_s": 58.0, "attempt": 1},
         }
     )
 

@@ -235,7 +235,7 @@ def test_of_very_many_calls_the_first_and_the_newest_are_shown() -> None:
     assert [inner["arguments"]["n"] for inner in code["calls"]] == [*range(5), *range(9_990, 10_000)]
     assert code["calls_left_out"] == 9_985
     assert len(json.dumps(now)) < 20_000
-    assert took < 2  # mostly a quarter of that
+    assert took < 10
 
 
 def test_late_end_of_a_call_that_is_not_shown_any_more_changes_nothing() -> None:

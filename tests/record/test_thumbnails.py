@@ -17,8 +17,8 @@ from agent_magic.core.steps import TaskStep
 from agent_magic.record import thumbnails
 from agent_magic.record.clean import stored_size
 from agent_magic.record.draft import RunDraft
+from agent_magic.record.lane import to_step_record
 from agent_magic.record.run import MAX_BYTES, fit_record, to_record
-from agent_magic.record.step import to_step_record
 from agent_magic.record.thumbnails import is_shown, keep_images, to_words
 
 KEY = "sk-proj-abcdefghijklmnop1234"
@@ -169,7 +169,7 @@ def test_file_that_would_be_gigabytes_of_pixels_is_not_looked_at() -> None:
     bomb._size = (60_000, 60_000)
     began = time.perf_counter()
     assert shown(bomb) == "image 60000 × 60000"
-    assert time.perf_counter() - began < 0.1
+    assert time.perf_counter() - began < 2  # its pixels would take minutes
 
 
 @pytest.mark.parametrize("size", [(30_000, 1), (1, 30_000), (6_000, 6_000)])

@@ -320,6 +320,7 @@ def run_full_of(text: str) -> RunResult:
             ),
             call("raw", text, "call_2", fault=Fault(kind=text, message=text)),
             call("kept", {}, "call_3", output=[text]),
+            call(text, {"task": text}, "call_4", observation=text, run=_lane_full_of(text)),
             model_output=text,
             reasoning=text,
             fault=Fault(kind=text, message=text),
@@ -352,6 +353,22 @@ def run_full_of(text: str) -> RunResult:
             CheckResult(name=text, passed=False, reason=text),
         ),
         resumed_from=text,
+    )
+
+
+def _lane_full_of(text: str) -> RunResult:
+    """The run of a managed agent."""
+    fault = Fault(kind=text, message=text)
+    asked = call(text, {text: text}, text, observation=text, notes=(text,), printed=text)
+    return run(
+        action(1, asked, call(text, text, "raw", fault=fault), model_output=text, reasoning=text),
+        plan(2, text, reasoning=text, fault=fault),
+        agent_name=text,
+        model_id=text,
+        run_id=text,
+        value=text,
+        status="failed",
+        error=fault,
     )
 
 

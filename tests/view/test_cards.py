@@ -6,8 +6,8 @@ from view.markup import ATTACKS, ATTRIBUTES, ELEMENTS, Page
 from view.samples import SCHEMA
 
 from agent_magic.core.messages import ToolExample, ToolSchema
-from agent_magic.record.cards import to_agent_record, to_tool_record
-from agent_magic.view.cards import agent_to_bundle, tool_to_bundle
+from agent_magic.record.cards import to_agent_record, to_tool_card, to_tool_record
+from agent_magic.view.cards import agent_to_bundle, card_to_bundle, tool_to_bundle
 
 AGENT = to_agent_record(
     name="analyst",
@@ -88,6 +88,53 @@ Examplesmean_mass(table=@penguins, island="Biscoe") How heavy are they on Biscoe
 """)
 
 
+def test_whole_tool_card_has_both_forms() -> None:
+    card = to_tool_card(
+        SCHEMA,
+        sent={"name": "mean_mass"},
+        code="def mean_mass(n: int = 3) -> float:\n    ...",
+        weaknesses=["weak"],
+    )
+    bundle = card_to_bundle(card)
+    assert bundle["text/plain"] == snapshot("""\
+mean_mass · tool
+    Mean body mass of one island.
+
+    Both sexes count alike.
+table: object
+    the penguins
+island: "Biscoe" | "Dream"
+    which island
+n: integer = 3
+Example: How heavy are they on Biscoe?
+    mean_mass(table=@penguins, island="Biscoe")
+Sent to a model that calls tools:
+    {
+      "name": "mean_mass"
+    }
+Told to a model that writes code:
+    def mean_mass(n: int = 3) -> float:
+        ...
+! weak\
+""")
+    page = Page(bundle["text/html"])
+    assert page.text == snapshot("""\
+mean_mass tool
+Mean body mass of one island.
+
+Both sexes count alike.
+Parameterstableobjectthe penguinsisland"Biscoe" | "Dream"which islandninteger = 3
+Examplesmean_mass(table=@penguins, island="Biscoe") How heavy are they on Biscoe?
+Sent to a model that calls tools{
+  "name": "mean_mass"
+}
+Told to a model that writes codedef mean_mass(n: int = 3) -> float:
+    ...
+⚠ weak\
+""")
+    assert page.elements.count("details") == 2
+
+
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_cards_make_no_element_of_a_text(attack: str) -> None:
     schema = ToolSchema(
@@ -99,7 +146,8 @@ def test_cards_make_no_element_of_a_text(attack: str) -> None:
     agent = to_agent_record(
         name=attack, model_id=attack, reason=attack, tools=[schema], settings={attack: attack}
     )
-    for bundle in (tool_to_bundle(to_tool_record(schema, [attack])), agent_to_bundle(agent)):
+    card = to_tool_card(schema, sent={attack: attack}, code=attack, weaknesses=[attack])
+    for bundle in (tool_to_bundle(card["tool"]), card_to_bundle(card), agent_to_bundle(agent)):
         page = Page(bundle["text/html"])
         assert page.is_balanced
         assert set(page.elements) <= ELEMENTS

@@ -14,9 +14,9 @@ from view.samples import call, run
 from agent_magic.core.events import TextDelta, ToolCallStarted
 from agent_magic.core.steps import Fault
 from agent_magic.core.text import to_display
+from agent_magic.record.lane import to_step_record
 from agent_magic.record.run import to_record
 from agent_magic.record.schema import RUN_MIME
-from agent_magic.record.step import to_step_record
 from agent_magic.view.bundle import step_to_bundle, to_bundle, to_live_bundle
 from agent_magic.view.elements import CODE_COLOURS, code_block
 from agent_magic.view.html import to_html

@@ -87,9 +87,49 @@ RUNS: dict[str, tuple[list[Any], dict[str, Any]]] = {
 }
 
 
+def managed_events() -> Iterator[Event]:
+    """Two managed agents side by side, of which one fails at a step, and has an agent of its own."""
+    counter = ToolCallingAgent(
+        tools=[mean_price],
+        model=ScriptedModel([call(("mean_price", {"city": "Bergen"})), final(4321.5)]),
+        name="counter",
+        description="Counts <b>listings</b>.",
+    )
+    looker = ToolCallingAgent(
+        tools=[mean_price],
+        managed_agents=[counter],
+        model=ScriptedModel(
+            [
+                call(("mean_price", {"city": "Atlantis"})) | {"content": "I look at <i>Atlantis</i>."},
+                call(("counter", {"task": "Count <b>all</b>."})),
+                final({"Oslo": 1}),
+            ],
+            stream_pieces=3,
+        ),
+        name="looker",
+        description="Looks at a city.",
+    )
+    again = ToolCallingAgent(
+        tools=[mean_price],
+        model=ScriptedModel([call(("mean_price", {"city": "Oslo"}))] * 2),
+        name="digger",
+        description="Digs in a city.",
+        max_steps=1,
+    )
+    calls = call(("looker", {"task": "Look."}), ("digger", {"task": "Dig."}))
+    boss = ToolCallingAgent(
+        tools=[],
+        managed_agents=[looker, again],
+        model=ScriptedModel([calls, final("Oslo")]),
+        name="analyst",
+        max_tool_threads=1,  # so that they tell of themselves in one order
+    )
+    yield from boss.stream("Ask both.")
+
+
 def events_of(name: str) -> Iterator[Event]:
-    if name == "code":
-        yield from code_events()
+    if name in ("code", "managed"):
+        yield from code_events() if name == "code" else managed_events()
         return
     replies, options = RUNS[name]
     agent = ToolCallingAgent(
@@ -138,7 +178,7 @@ def _settled(form: Any) -> Any:
     return json.loads(text)
 
 
-@pytest.mark.parametrize("name", [*RUNS, "code"])
+@pytest.mark.parametrize("name", [*RUNS, "code", "managed"])
 def test_messages_of_a_run_are_those_that_the_page_is_tested_with(name):
     file = WIRE / f"{name}.json"
     told = messages_of(name)
@@ -147,7 +187,7 @@ def test_messages_of_a_run_are_those_that_the_page_is_tested_with(name):
     assert told == json.loads(file.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("name", [*RUNS, "code"])
+@pytest.mark.parametrize("name", [*RUNS, "code", "managed"])
 def test_messages_are_numbered_without_a_gap(name):
     told = messages_of(name)
     assert [message["n"] for message in told["messages"]] == list(range(1, len(told["messages"]) + 1))

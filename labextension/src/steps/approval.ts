@@ -100,14 +100,15 @@ class ItemCard {
 
   private _askedParts(): HTMLElement[] {
     const { item } = this;
+    const whose = item.agent !== undefined && el('span', 'label', `of ${oneLine(item.agent, 60)}`);
     if (item.kind === 'plan') {
-      return [el('div', 'call-head', el('span', 'call-name', WORDS.plan)), prose(item.plan ?? '')];
+      return [el('div', 'call-head', el('span', 'call-name', WORDS.plan), whose), prose(item.plan ?? '')];
     }
     if (item.code !== undefined) {
-      return [el('div', 'call-head', el('span', 'call-name', WORDS.code)), codeBlock(item.code)];
+      return [el('div', 'call-head', el('span', 'call-name', WORDS.code), whose), codeBlock(item.code)];
     }
     const values = argumentsNode(this._scene, this._key, item.arguments ?? {});
-    const head = el('div', 'call-head', el('code', 'call-name', oneLine(item.name ?? '', 80)));
+    const head = el('div', 'call-head', el('code', 'call-name', oneLine(item.name ?? '', 80)), whose);
     return values ? [head, values] : [head];
   }
 

@@ -6,7 +6,7 @@
 import type { AnyStepRecord, NoteRecord, PlanRecord, StepRecord } from '../protocol';
 import { block, label, prose } from './block';
 import { callNode, errorNode } from './call';
-import { append, el } from './elements';
+import { append, el, toggleClass } from './elements';
 import { gap, grouped, inSeconds, tokens } from './figures';
 import { firstOf, fold } from './fold';
 import type { IScene } from './scene';
@@ -63,6 +63,7 @@ function addAction(scene: IScene, key: string, node: HTMLElement, step: StepReco
     append(node, label(WORDS.thought), prose(step.thought));
   }
   const calls = el('div', 'calls');
+  toggleClass(calls, 'are-lanes', (step.calls ?? []).filter(call => call.run).length > 1);
   firstOf(
     calls,
     step.calls ?? [],

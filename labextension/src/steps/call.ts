@@ -10,8 +10,10 @@ import { append, el } from './elements';
 import type { Child } from './elements';
 import { gap, grouped, inSeconds } from './figures';
 import { firstOf, fold } from './fold';
+import { laneNode } from './lane';
 import { picture } from './picture';
 import type { IScene } from './scene';
+import { sound } from './sound';
 import { cutBefore, oneLine } from './text';
 import { titleNode } from './titleNode';
 import { callTitle, splitEdit, told, valueWords } from './titles';
@@ -23,8 +25,11 @@ export const FIRST_INNER = 8;
 
 /** `key` says where it stands, for what is opened in it. */
 export function callNode(scene: IScene, key: string, call: CallRecord): HTMLElement {
-  const node = el('div', 'call', ...askedParts(scene, key, call));
+  const node = el('div', call.run ? 'call has-lane' : 'call', ...askedParts(scene, key, call));
   append(node, ...noteParts(call), ...innerCalls(scene, key, call));
+  if (call.run) {
+    append(node, laneNode(scene, `${key}/run`, call.run));
+  }
   if (call.printed) {
     append(node, labelled(WORDS.printed, call.printed));
   }
@@ -39,7 +44,7 @@ export function callNode(scene: IScene, key: string, call: CallRecord): HTMLElem
     // What code ended in stands in its observation.
     append(node, labelled(WORDS.output, call.output.preview));
   }
-  append(node, ...(call.images ?? []).map(picture));
+  append(node, ...(call.images ?? []).map(picture), ...(call.sounds ?? []).map(sound));
   if (call.bound_to) {
     append(
       node,

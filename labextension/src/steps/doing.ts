@@ -4,6 +4,7 @@
  * It must not make elements.
  */
 import type { CallRecord, NowRecord } from '../protocol';
+import type { RunStore } from './store';
 import { oneLine } from './text';
 import { DOING, WORDS } from './words';
 
@@ -24,7 +25,7 @@ export function doingWords(now: NowRecord): string {
     case 'calling':
       return callingWords(now);
     case 'waiting':
-      return reason ? `${WORDS.tryingAgain} (${reason})` : WORDS.tryingAgain;
+      return [now.waiting?.attempt ? WORDS.tryingAgain : DOING.waiting, reason && `(${reason})`].filter(Boolean).join(' ');
     case 'paused':
       return reason ? `${DOING.paused} (${reason})` : DOING.paused;
     case 'thinking':
@@ -35,6 +36,16 @@ export function doingWords(now: NowRecord): string {
     case 'asking':
       return DOING.asking;
   }
+}
+
+/** `5 s`: how long a run still waits before it tries again; empty if it does not, or nobody knows. */
+export function waitWords(store: RunStore): string {
+  const { now, nowAtMs } = store.run;
+  const delayS = now?.waiting?.delay_s;
+  if (now?.doing !== 'waiting' || delayS === null || delayS === undefined) {
+    return '';
+  }
+  return `${Math.max(Math.ceil(delayS - store.sinceS(nowAtMs)), 0)} s`;
 }
 
 /** Whether the model writes code, which is not run yet. */

@@ -4,25 +4,18 @@
  * Texts change in place. It must not say what happens now, nor hold controls: `progress` and
  * `controls` do.
  */
-import type { RunHead, Status } from '../protocol';
+import type { RunHead } from '../protocol';
 import { block, label } from './block';
 import { append, arrange, el, named, say } from './elements';
 import { cost, counted, inSeconds, ticking, tokens } from './figures';
 import { fold } from './fold';
 import type { IScene } from './scene';
+import { sayStatus } from './status';
 import { oneLine } from './text';
 import { laidOnLabels } from './titles';
 import { wordTable } from './values';
-import { STATUS, VERIFIED, WORDS } from './words';
+import { VERIFIED, WORDS } from './words';
 
-const COLOURS: Record<Status, string> = {
-  answered: 'is-green',
-  failed: 'is-red',
-  max_steps: 'is-amber',
-  interrupted: 'is-amber',
-  budget: 'is-amber',
-  running: 'is-blue'
-};
 const TASK_CHARS = 160;
 const MOST_WARNINGS = 10;
 
@@ -63,8 +56,7 @@ export class Header {
   private _draw(head: RunHead, before: RunHead | null): void {
     say(this._agent, oneLine(head.agent, 80));
     say(this._model, modelWords(head));
-    say(this._status, statusWords(head));
-    this._status.className = named(`chip ${COLOURS[head.status]}`);
+    sayStatus(this._status, head);
     const verified = head.status === 'answered' ? (head.verified ?? 'unchecked') : head.verified;
     say(this._verified, verified ? VERIFIED[verified] : '');
     this._verified.className = named(
@@ -85,10 +77,6 @@ export class Header {
     arrange(first as HTMLElement, [this._agent, ...mode, ...chips, this._model]);
     arrange(this.node, [first, this._figures, ...this._warnings, ...(this._task ? [this._task] : [])]);
   }
-}
-
-function statusWords(head: RunHead): string {
-  return head.status === 'max_steps' ? `step limit of ${head.max_steps} reached` : STATUS[head.status];
 }
 
 /** The model and why it was chosen; a reason that names it says both. */

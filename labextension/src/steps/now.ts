@@ -8,8 +8,9 @@ import type { CallRecord, NowRecord } from '../protocol';
 import { noteNodes } from './body';
 import { callRow } from './call';
 import { doingShortly, isWritingCode } from './doing';
-import { append, arrange, button, el, say, textNode } from './elements';
+import { append, arrange, button, el, say, textNode, toggleClass } from './elements';
 import { NowCode } from './nowCode';
+import { Lanes } from './nowLane';
 import type { IScene } from './scene';
 import { cutAfter, oneLine, toDisplay } from './text';
 import { WORDS } from './words';
@@ -55,14 +56,17 @@ export class NowRow {
   private readonly _thinking = new GrowingText('div', 'prose is-growing is-reasoning');
   private readonly _code = new GrowingText('pre', 'block is-python is-growing');
   private readonly _written: { node: HTMLElement; name: HTMLElement; text: GrowingText }[] = [];
-  private readonly _calls = new Map<string, { node: HTMLElement; sign: string }>();
+  private readonly _calls = new Map<string, { node: HTMLElement; row: HTMLElement; sign: string }>();
   private readonly _codes = new Map<string, NowCode>();
+  private readonly _lanes: Lanes;
+  private readonly _callsNode = el('div', 'calls');
   private readonly _more: HTMLButtonElement;
   private _stepNumber = -1;
   private _showsAll = false;
   private _isOpen = true;
 
   constructor(private readonly _scene: IScene) {
+    this._lanes = new Lanes(_scene);
     this.node.setAttribute('role', 'listitem');
     this._toggle.type = 'button';
     this._toggle.setAttribute('aria-expanded', 'true');
@@ -84,6 +88,7 @@ export class NowRow {
       this._stepNumber = now.step_number;
       this._calls.clear();
       this._codes.clear();
+      this._lanes.clear();
       this._showsAll = false;
     }
     say(this._number, String(now.step_number));
@@ -98,9 +103,26 @@ export class NowRow {
       ...(text ? [this._text.node] : showsReasoning && now.reasoning ? [this._thinking.node] : []),
       ...(isWriting ? [this._code.node] : []),
       ...this._writing(now),
-      ...this._callNodes(now),
+      ...this._calledNodes(now),
       ...noteNodes(now.notes)
     ]);
+  }
+
+  /** Let the time go on. */
+  tick(): void {
+    this._lanes.tick();
+    this._codes.forEach(code => {
+      code.tick();
+    });
+  }
+
+  /** The calls of the step; those of managed agents stand side by side. */
+  private _calledNodes(now: NowRecord): HTMLElement[] {
+    const nodes = this._callNodes(now);
+    const nLanes = (now.calls ?? []).filter(call => this._scene.store.laneOf(call.id)).length;
+    toggleClass(this._callsNode, 'are-lanes', nLanes > 1);
+    arrange(this._callsNode, nodes);
+    return nodes.length ? [this._callsNode] : [];
   }
 
   private _writing(now: NowRecord): HTMLElement[] {
@@ -146,11 +168,12 @@ export class NowRow {
     const isRunning = running.has(call.id);
     const sign = `${call.id} ${isRunning} ${call.observation !== undefined} ${call.error !== undefined}`;
     const before = this._calls.get(key);
-    if (before?.sign === sign) {
-      return before.node;
-    }
-    const node = callRow(this._scene, key, call, isRunning);
-    this._calls.set(key, { node, sign });
+    const row = before?.sign === sign ? before.row : callRow(this._scene, key, call, isRunning);
+    const node = before?.node ?? el('div', '');
+    this._calls.set(key, { node, row, sign });
+    const lane = this._lanes.nodeOf(call);
+    toggleClass(node, 'has-lane', lane !== null);
+    arrange(node, lane ? [row, lane] : [row]);
     return node;
   }
 }

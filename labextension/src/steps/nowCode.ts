@@ -9,6 +9,7 @@ import { codeBlock } from './block';
 import { callNode, callRow, FIRST_INNER, innerKey } from './call';
 import { arrange, button, el, say } from './elements';
 import { gap, grouped } from './figures';
+import { Lanes } from './nowLane';
 import type { IScene } from './scene';
 import { WORDS } from './words';
 
@@ -31,12 +32,14 @@ export class NowCode {
   private _sign = '';
   private _rows = new Map<string, IRow>();
   private _showsAll = false;
+  private readonly _lanes: Lanes;
 
   /** `key` says where it stands, for what is opened in it. */
   constructor(
     private readonly _scene: IScene,
     private readonly _key: string
   ) {
+    this._lanes = new Lanes(_scene);
     this._earlier = button('', 'button is-quiet', () => {
       this._showsAll = true;
       this._scene.redraw();
@@ -57,6 +60,11 @@ export class NowCode {
       this._sign = sign;
     }
     arrange(this.node, [this._finished]);
+  }
+
+  /** Let the time go on. */
+  tick(): void {
+    this._lanes.tick();
   }
 
   private _drawRunning(call: CallRecord, running: ReadonlySet<string>): void {
@@ -93,7 +101,14 @@ export class NowCode {
       const node = known?.sign === sign ? known.node : callRow(this._scene, key, inner, isRunning);
       this._rows.set(key, { node, sign });
     }
-    const nodes = [...this._rows.values()].map(row => row.node);
+    const nodes: HTMLElement[] = [...this._rows.values()].map(row => row.node);
+    for (const inner of shown) {
+      const lane = this._lanes.nodeOf(inner);
+      const row = lane && this._rows.get(innerKey(this._key, inner))?.node;
+      if (lane && row) {
+        nodes.splice(nodes.indexOf(row) + 1, 0, lane);
+      }
+    }
     if (nLeftOut && this._showsAll) {
       say(this._gap, gap(nLeftOut, 'call'));
       nodes.splice(Math.floor(nodes.length / 3), 0, this._gap);

@@ -6,7 +6,7 @@
 import type { RequestBody } from '../protocol';
 import { asked } from './asking';
 import type { Said } from './asking';
-import { doingWords } from './doing';
+import { doingWords, waitWords } from './doing';
 import { append, button, el, say } from './elements';
 import type { IScene } from './scene';
 import { WORDS } from './words';
@@ -46,14 +46,7 @@ export class Progress {
 
   /** Show how long a pause still is. */
   tick(): void {
-    const { now, nowAtMs } = this._scene.store.run;
-    const delayS = now?.waiting?.delay_s;
-    if (now?.doing !== 'waiting' || delayS === null || delayS === undefined) {
-      say(this._left, '');
-      return;
-    }
-    const leftS = Math.max(Math.ceil(delayS - this._scene.store.sinceS(nowAtMs)), 0);
-    say(this._left, `${leftS} s`);
+    say(this._left, waitWords(this._scene.store));
   }
 
   private _isPaused(): boolean {

@@ -13,12 +13,14 @@ import type {
   CheckRecord,
   ErrorRecord,
   LaidOnRecord,
+  LaneRecord,
   NoteRecord,
   NowRecord,
   PlanDiffRecord,
   PlanRecord,
   RunHead,
   SettingsRecord,
+  SoundRecord,
   StepRecord,
   UsageRecord,
   ValueRecord,
@@ -32,6 +34,7 @@ import {
   flag,
   isObject,
   json,
+  lazily,
   list,
   mapping,
   number,
@@ -75,6 +78,8 @@ const laidOn = object<LaidOnRecord>({
 const notes = list(object<NoteRecord>({ text: words, is_warning: flag }));
 const callArguments = required(either(mapping(json), text), () => ({}));
 
+/** Of runs inside runs: a record that has more is not followed into its depth. */
+const MOST_DEPTH = 6;
 const callShape = {
   id: words,
   name: words,
@@ -88,8 +93,10 @@ const callShape = {
   duration_s: number,
   output: object<ValueRecord>({ type: words, shape: text, preview: text }),
   images: texts,
+  sounds: list(object<SoundRecord>({ words, url: text })),
   code: text,
-  calls_left_out: count
+  calls_left_out: count,
+  run: lazily(() => lane, MOST_DEPTH)
 };
 // A call that code made holds no further ones: a record that says so is not followed into its depth.
 const innerCall = object<CallRecord>({ ...callShape, calls: () => undefined });
@@ -140,6 +147,10 @@ export const readStep: Reader<AnyStepRecord> = value =>
 
 export const readLaidOn: Reader<LaidOnRecord> = laidOn;
 
+const answer = object<AnswerRecord>({ type: words, shape: text, text: words });
+const status = oneOf('running', 'answered', 'max_steps', 'interrupted', 'failed', 'budget');
+const verified = oneOf('yes', 'no', 'unchecked');
+
 const asked = object<AskedRecord>({
   id: words,
   items: required(
@@ -148,6 +159,7 @@ const asked = object<AskedRecord>({
         id: words,
         digest: words,
         kind: required(oneOf('call', 'plan'), (): 'call' => 'call'),
+        agent: text,
         name: text,
         arguments: either(mapping(json), text),
         code: text,
@@ -182,6 +194,24 @@ export const readNow: Reader<NowRecord> = object<NowRecord>({
   notes
 });
 
+const lane: Reader<LaneRecord> = object<LaneRecord>({
+  run_id: words,
+  agent: required(text, () => 'agent'),
+  model: words,
+  mode: words,
+  status: required(status, (): 'interrupted' => 'interrupted'),
+  max_steps: whole,
+  n_steps: whole,
+  duration_s: seconds,
+  usage: someUsage,
+  steps: required(list(readStep), (): AnyStepRecord[] => []),
+  steps_left_out: whole,
+  answer: required(orNull(answer), none),
+  verified,
+  error: required(orNull(error), none),
+  now: readNow
+});
+
 export const readHead: Reader<RunHead> = object<RunHead>({
   version: whole,
   agent_magic: words,
@@ -190,10 +220,7 @@ export const readHead: Reader<RunHead> = object<RunHead>({
   model: words,
   why: required(orNull(text), none),
   mode: words,
-  status: required(
-    oneOf('running', 'answered', 'max_steps', 'interrupted', 'failed', 'budget'),
-    (): 'interrupted' => 'interrupted'
-  ),
+  status: required(status, (): 'interrupted' => 'interrupted'),
   max_steps: whole,
   n_steps: whole,
   started: words,
@@ -210,11 +237,8 @@ export const readHead: Reader<RunHead> = object<RunHead>({
   resumed_from: text,
   steps_left_out: whole,
   is_quiet: flag,
-  answer: required(
-    orNull(object<AnswerRecord>({ type: words, shape: text, text: words })),
-    none
-  ),
-  verified: oneOf('yes', 'no', 'unchecked'),
+  answer: required(orNull(answer), none),
+  verified,
   checks: list(object<CheckRecord>({ name: words, passed: required(flag, () => false), reason: text })),
   error: required(orNull(error), none)
 });

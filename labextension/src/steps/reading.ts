@@ -108,6 +108,22 @@ export function object<T>(shape: Shape<T>): Reader<T> {
   };
 }
 
+/** A reader that is known later, such as one that is a part of itself; followed no deeper than `mostDepth`. */
+export function lazily<T>(find: () => Reader<T>, mostDepth: number): Reader<T> {
+  let depth = 0;
+  return value => {
+    if (!isObject(value) || depth >= mostDepth) {
+      return undefined;
+    }
+    depth += 1;
+    try {
+      return find()(value);
+    } finally {
+      depth -= 1;
+    }
+  };
+}
+
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -6,11 +6,9 @@
 import type { AnyStepRecord } from '../protocol';
 import { stepBody } from './body';
 import { append, el, toggleClass } from './elements';
-import type { Child } from './elements';
-import { inSeconds, tokensTogether } from './figures';
+import { lineParts } from './line';
 import type { IScene } from './scene';
-import { titleNode } from './titleNode';
-import { isStriking, labelsOf, titlesOf } from './titles';
+import { titlesOf } from './titles';
 import { StepTools } from './tools';
 
 export class StepRow {
@@ -101,17 +99,4 @@ export class StepRow {
     this._content = content;
     this._tools?.update(this._step);
   }
-}
-
-/** The parts of a step's line: number, titles, labels, figures. */
-function lineParts(step: AnyStepRecord): Child[] {
-  const isPlan = 'plan' in step;
-  const labels = labelsOf(step);
-  const figures = [tokensTogether(step.usage), inSeconds(step.duration_s)].filter(Boolean).join(' · ');
-  return [
-    el('span', 'number', isPlan ? '' : String(step.step_number)),
-    titleNode(titlesOf(step)),
-    labels.length > 0 && el('span', isStriking(step) ? 'labels is-striking' : 'labels', labels.join(' · ')),
-    el('span', 'figures', figures)
-  ];
 }

@@ -8,6 +8,7 @@ import { PROTOCOL_VERSION, RECORD_VERSION } from '../protocol';
 import type {
   AnyStepRecord,
   LaidOnRecord,
+  LaneMessage,
   Message,
   NowRecord,
   RunHead,
@@ -57,6 +58,9 @@ const MOST_STEPS = 100_000;
 const MOST_KEPT = 5_000;
 /** Changes that can be taken back, as the page shows it; the kernel knows them all. */
 const MOST_UNDONE = 100;
+const MOST_LANES = 200;
+/** Of runs inside runs. */
+const DEEPEST = 6;
 
 export class RunStore {
   readonly run: RunState;
@@ -68,10 +72,15 @@ export class RunStore {
   /** Steps as they were before each change that was asked for here, the newest last. */
   private readonly _changed: { place: number; step: AnyStepRecord }[] = [];
   private readonly _opened = new Map<string, boolean>();
+  /** Of the runs that managed agents make for calls of this step, by the ids of these. */
+  private readonly _lanes = new Map<string, RunStore>();
   private readonly _listeners = new Set<(change: Change) => void>();
 
-  /** `clock` gives milliseconds, from any begin. */
-  constructor(private readonly _clock: () => number = () => performance.now()) {
+  /** `clock` gives milliseconds, from any begin; `depth` counts the runs around this one. */
+  constructor(
+    private readonly _clock: () => number = () => performance.now(),
+    private readonly _depth = 0
+  ) {
     const head = readHead({ status: 'running' }) as RunHead; // an object is always readable
     const at = _clock();
     this.run = {
@@ -125,7 +134,13 @@ export class RunStore {
     } satisfies Partial<RunState>);
     this.n = typeof given.n === 'number' ? given.n : 0;
     this._sinceGap = [];
+    this._resetLanes();
     this._tell({ kind: 'all' });
+  }
+
+  /** The run that a managed agent makes for a call of this step. */
+  laneOf(callId: string): RunStore | undefined {
+    return this._lanes.get(callId);
   }
 
   /** Take a newer snapshot of the same run only if it tells something that no message did. */
@@ -181,6 +196,7 @@ export class RunStore {
       this.run.head = { ...this.run.head, status: 'interrupted', duration_s, error: LOST };
     }
     Object.assign(this.run, { now: null, settings: null, isGone: true } satisfies Partial<RunState>);
+    this._lanes.clear();
     this._tell({ kind: 'end' });
   }
 
@@ -263,6 +279,46 @@ export class RunStore {
     }
   }
 
+  /** What a snapshot tells of them: it stands at their calls, from where it is taken. */
+  private _resetLanes(): void {
+    this._lanes.clear();
+    for (const call of this.run.now?.calls ?? []) {
+      for (const one of [call, ...(call.calls ?? [])]) {
+        const { run } = one;
+        delete one.run;
+        if (run) {
+          this._lane(one.id)?.reset({ v: PROTOCOL_VERSION, n: 0, run, settings: null, step: null } as unknown as Snapshot);
+        }
+      }
+    }
+  }
+
+  private _lane(callId: string): RunStore | undefined {
+    let lane = this._lanes.get(callId);
+    if (!lane && this._lanes.size < MOST_LANES && this._depth < DEEPEST) {
+      lane = new RunStore(this._clock, this._depth + 1);
+      this._lanes.set(callId, lane);
+    }
+    return lane;
+  }
+
+  private _takeLane({ call, message }: LaneMessage): void {
+    const given: unknown = message;
+    if (typeof call !== 'string' || !isObject(given)) {
+      return;
+    }
+    if (isLater(given.v)) {
+      this._sayNewer();
+      return;
+    }
+    const lane = this._lane(call);
+    lane?._fold(message); // its messages come in those of this run, which are numbered
+    if (lane?.run.isNewer) {
+      this._sayNewer();
+    }
+    this._tell({ kind: 'now' });
+  }
+
   private _fold(message: Message): void {
     switch (message.kind) {
       case 'head':
@@ -277,6 +333,9 @@ export class RunStore {
         break;
       }
       case 'now':
+        if (message.now?.step_number !== this.run.now?.step_number) {
+          this._lanes.clear();
+        }
         this.run.now = continued(readNow(message.now) ?? null, this.run.now);
         this.run.nowAtMs = this._clock();
         this._tell({ kind: 'now' });
@@ -291,6 +350,9 @@ export class RunStore {
         this._tell({ kind: 'head' });
         break;
       }
+      case 'lane':
+        this._takeLane(message);
+        break;
       case 'settings':
         this.run.settings = readSettings(message.settings) ?? null;
         this._tell({ kind: 'settings' });

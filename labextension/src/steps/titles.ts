@@ -26,7 +26,10 @@ export interface Title {
   /** What came of it, or what the model said. */
   outcome: string;
   isError: boolean;
-  /** Of a block of code, of which `code` is a line: how long it is, and how many calls it made. */
+  /**
+   * Of a block of code, of which `code` is a line: how long it is, and how many calls it made. Of a call of a
+   * managed agent: how many steps it made.
+   */
   about?: string;
 }
 
@@ -84,16 +87,23 @@ export function callTitle(call: CallRecord, { isRunning = false, isBrief = false
     return codeTitle(call, call.code, isRunning, isBrief);
   }
   const code = callLine(call.name, call.arguments) + (call.is_edited ? ' as edited' : '');
-  if (call.error) {
-    return { code, outcome: errorOutcome(call.error, isBrief), isError: true };
-  }
-  if (isRunning) {
+  if (isRunning && !call.error) {
     return { code, outcome: '…', isError: false };
   }
-  if (call.bound_to) {
-    return { code, outcome: `${oneLine(call.bound_to, 60)}: ${valueWords(call.output)}`, isError: false };
+  const about = call.run ? { about: counted(call.run.n_steps, 'step') } : {};
+  if (call.error) {
+    return { code, outcome: errorOutcome(call.error, isBrief), isError: true, ...about };
   }
-  return { code, outcome: firstLine(told(call), OUTCOME_CHARS), isError: false };
+  return { code, outcome: outcomeOf(call), isError: false, ...about };
+}
+
+function outcomeOf(call: CallRecord): string {
+  if (call.bound_to) {
+    return `${oneLine(call.bound_to, 60)}: ${valueWords(call.output)}`;
+  }
+  // What a managed agent reports begins with how it went.
+  const answer = call.run?.status === 'answered' ? call.run.answer?.text : undefined;
+  return firstLine(answer ?? told(call), OUTCOME_CHARS);
 }
 
 /** `mean_price(city="Oslo")`, long arguments cut. */

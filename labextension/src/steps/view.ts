@@ -232,6 +232,7 @@ class RunView implements IMounted, IScene {
       this._ticker = window.setInterval(() => {
         this._header.tick();
         this._progress.tick();
+        this._now?.tick();
         if (this.store.run.nMissed) {
           this.redraw();
         }

@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import type {
   CallRecord,
   LaidOnRecord,
+  LaneRecord,
   Message,
   NowRecord,
   PlanRecord,
@@ -38,6 +39,26 @@ export const SETTINGS: SettingsRecord = {
 
 export function call(name: string, given: CallRecord['arguments'], fields: Partial<CallRecord> = {}): CallRecord {
   return { id: `call_${name}`, name, arguments: given, ...fields };
+}
+
+/** The run of a managed agent. */
+export function laneOf(agent: string, fields: Partial<LaneRecord> = {}): LaneRecord {
+  return {
+    run_id: agent,
+    agent,
+    model: agent,
+    mode: 'tools',
+    status: 'answered',
+    max_steps: 20,
+    n_steps: 2,
+    duration_s: 1.5,
+    usage: USAGE,
+    steps: [priced(1), priced(2)],
+    steps_left_out: 0,
+    answer: { type: 'str', text: 'Oslo.' },
+    error: null,
+    ...fields
+  };
 }
 
 /** A block of code. */
@@ -208,6 +229,22 @@ function fullCode(text: string, n: number): CallRecord {
   };
 }
 
+/** The run of a managed agent with a text in every field that holds text. */
+function fullLane(text: string, fields: Partial<LaneRecord> = {}): LaneRecord {
+  const error = { kind: text, message: text };
+  return {
+    ...laneOf(text),
+    status: 'failed',
+    mode: text,
+    verified: 'no',
+    answer: { type: text, shape: text, text },
+    error,
+    steps: [action(1, { thought: text, calls: [{ id: text, name: text, arguments: text, observation: text, error }] }), plan(2, text, { error })],
+    steps_left_out: 2,
+    ...fields
+  };
+}
+
 /** A run with a text in every field of every kind of record. */
 export function runFullOf(text: string, status: RunRecord['status'] = 'failed'): RunRecord {
   const error = { kind: text, message: text };
@@ -250,6 +287,7 @@ export function runFullOf(text: string, status: RunRecord['status'] = 'failed'):
         calls: [
           fullCall(text, 1),
           { ...fullCall(text, 2), arguments: text, error },
+          { ...fullCall(text, 4), run: fullLane(text), sounds: [{ words: text, url: text }, { words: text }] },
           { id: `${text}3`, name: 'draw', arguments: {}, images: [text] },
           fullCode(text, 5)
         ],
@@ -265,6 +303,10 @@ export function runFullOf(text: string, status: RunRecord['status'] = 'failed'):
   });
 }
 
+function fullNow(text: string): NowRecord {
+  return { step_number: 2, doing: 'waiting', thought: text, waiting: { reason: text, delay_s: 3, attempt: 1 }, notes: [{ text }] };
+}
+
 /** A run that goes on and is asking, with a text in every field of what happens now. */
 export function runningFullOf(text: string): RunRecord {
   return {
@@ -278,7 +320,11 @@ export function runningFullOf(text: string): RunRecord {
       thought: text,
       reasoning: text,
       code: text,
-      calls: [fullCall(text, 1), { ...fullCode(text, 7), code: text }, fullCode(text, 8)],
+      calls: [
+        { ...fullCall(text, 1), run: fullLane(text, { status: 'running', now: fullNow(text) }) },
+        { ...fullCode(text, 7), code: text },
+        fullCode(text, 8)
+      ],
       running: [`${text}1`, `${text}7`, `${text}72`],
       waiting: { reason: text, delay_s: 3, attempt: 1 },
       asked: {
@@ -287,7 +333,7 @@ export function runningFullOf(text: string): RunRecord {
           { id: `${text}1`, digest: text, kind: 'call', name: text, arguments: { [text]: text } },
           { id: `${text}2`, digest: text, kind: 'call', name: text, arguments: text },
           { id: `${text}3`, digest: text, kind: 'plan', plan: text },
-          { id: `${text}4`, digest: text, kind: 'call', name: text, code: text }
+          { id: `${text}4`, digest: text, kind: 'call', name: text, agent: text, code: text }
         ]
       },
       notes: [{ text }, { text, is_warning: true }]

@@ -21,9 +21,9 @@ describe.each(FILES)('%s', name => {
     expect(/@jupyterlab|@lumino/.exec(source)?.[0]).toBeUndefined();
   });
 
-  it('makes elements in elements.ts and picture.ts only', () => {
+  it('makes elements in elements.ts, picture.ts and sound.ts only', () => {
     const makes = /createElement/.test(source);
-    expect(makes).toBe(['elements.ts', 'picture.ts'].includes(name));
+    expect(makes).toBe(['elements.ts', 'picture.ts', 'sound.ts'].includes(name));
   });
 
   it('says what it owns', () => {
