@@ -5,15 +5,14 @@ It must not write one: `record.journal` does.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from agent_magic.agents.multistep import MultiStepAgent
 from agent_magic.core.events import Event, RunStarted
 from agent_magic.core.result import RunResult
 from agent_magic.notebook.building import journals_kept
+from agent_magic.notebook.notebook_folder import folder_of_notebook
 from agent_magic.record.journal import Journal
 
 _CELL_ENDED = "post_run_cell"
@@ -47,7 +46,7 @@ class Journals:
             self.journal = Journal.open(
                 agent_name=self._agent.name,
                 run_id=event.run_id,
-                beside=_folder_of_notebook(self._shell),
+                beside=folder_of_notebook(self._shell),
                 after=self.journal,
                 reason=self._reason,
                 warnings=self._warnings,
@@ -85,12 +84,3 @@ def uninstall(shell: Any) -> None:
     """Write no more after cells."""
     if keep_up in shell.events.callbacks[_CELL_ENDED]:
         shell.events.unregister(_CELL_ENDED, keep_up)
-
-
-def _folder_of_notebook(shell: Any) -> Path | None:
-    """The folder of the notebook that the kernel serves, if somebody has told the kernel."""
-    named = os.environ.get("JPY_SESSION_NAME") or shell.user_ns.get("__vsc_ipynb_file__")
-    if not isinstance(named, str) or not named:
-        return None
-    file = Path(named)
-    return file.parent if file.is_absolute() and file.parent.is_dir() else None

@@ -18,10 +18,7 @@ from agent_magic.notebook.blame import blame_lines
 from agent_magic.notebook.building import choose_once
 from agent_magic.notebook.cards import card_bundle, code_tool_bundle, tool_bundle
 from agent_magic.notebook.commands import Command
-from agent_magic.notebook.doctor import examine, to_json, to_text
-from agent_magic.notebook.doctor_finding import Scene
 from agent_magic.notebook.help import help_text
-from agent_magic.notebook.journals import _folder_of_notebook
 from agent_magic.notebook.kernel_state import KernelState
 from agent_magic.notebook.lens import look_at
 from agent_magic.notebook.model_list import model_lines
@@ -138,11 +135,6 @@ def _models(magics: Any, command: Command) -> None:
         print(line)
 
 
-def _doctor(magics: Any, command: Command) -> None:
-    findings = examine(Scene(magics=magics, folder=_folder_of_notebook(magics.shell)))
-    print(to_json(findings) if command.is_json else to_text(findings))
-
-
 def _help(magics: Any, command: Command) -> None:
     del magics, command
     print(help_text())
@@ -159,7 +151,6 @@ _COMMANDS: dict[str, Callable[[Any, Command], Value]] = {
     "retry": _retry,
     "reset": _reset,
     "models": _models,
-    "doctor": _doctor,
     "help": _help,
 }
 

@@ -136,10 +136,16 @@ class AgentMagics(Magics):
     @line_magic("agent")
     def agent_line(self, line: str) -> Any:
         """Look at agents, and let them go on: `%agent help` lists what there is."""
-        from agent_magic.notebook.line_magic import run_command  # noqa: PLC0415 - the same seam
-
         try:
-            return run_command(self, parse_command(line))
+            command = parse_command(line)
+            if command.name == "doctor":  # without what runs agents, as that may be what is broken
+                from agent_magic.notebook.doctor import report  # noqa: PLC0415 - only when it is asked
+
+                print(report(self, is_json=command.is_json))
+                return None
+            from agent_magic.notebook.line_magic import run_command  # noqa: PLC0415 - the same seam
+
+            return run_command(self, command)
         except DefinitionError as error:
             raise UsageError(error.message) from None
 

@@ -29,14 +29,14 @@ def test_command_and_its_arguments(line, command):
 
 def test_unknown_command_is_told_with_the_nearest():
     assert error_of("lst") == snapshot("""\
-%agent: unknown command 'lst'. Nearest: list. Commands: list, tools, preview, steps, undo, blame, resume, retry, reset, models, help.
+%agent: unknown command 'lst'. Nearest: list. Commands: list, tools, preview, steps, undo, blame, resume, retry, reset, models, doctor, help.
 To give an agent a task, write %%agent NAME (two %) with the task on the lines below.\
 """)
 
 
 def test_task_on_a_command_line_is_told_where_to_go():
     assert error_of("analyst how much?") == snapshot("""\
-%agent: unknown command 'analyst'. Commands: list, tools, preview, steps, undo, blame, resume, retry, reset, models, help.
+%agent: unknown command 'analyst'. Commands: list, tools, preview, steps, undo, blame, resume, retry, reset, models, doctor, help.
 To give an agent a task, write %%agent NAME (two %) with the task on the lines below.\
 """)
 
@@ -53,6 +53,8 @@ def test_command_with_too_many_words_is_told():
     [
         ("models", Command(name="models")),
         ("models  gpt 4.1 ", Command(name="models", text="gpt 4.1")),
+        ("doctor", Command(name="doctor")),
+        ("doctor --json", Command(name="doctor", is_json=True)),
         ("preview", Command(name="preview")),
         ("preview bot", Command(name="preview", agent="bot")),
         ("preview @bot 3", Command(name="preview", agent="bot", step=3)),
@@ -98,6 +100,9 @@ def test_words_that_a_command_does_not_take_are_told():
         "retry bot now",
         "steps --all",
         "list 3",
+        "doctor 3",
+        "doctor --json=yes",
+        "doctor --jsn",
     ]
     assert {line: error_of(line) for line in lines} == snapshot(
         {
@@ -116,6 +121,9 @@ def test_words_that_a_command_does_not_take_are_told():
             "retry bot now": "%agent retry: 'now' is one word too many. Write %agent retry [NAME].",
             "steps --all": "%agent steps: unknown option '--all'. Write %agent steps [NAME].",
             "list 3": "%agent list: '3' is one word too many. Write %agent list.",
+            "doctor 3": "%agent doctor: '3' is one word too many. Write %agent doctor [--json].",
+            "doctor --json=yes": "%agent doctor --json: it has no value. Write --json.",
+            "doctor --jsn": "%agent doctor: unknown option '--jsn'. Nearest: --json. Write %agent doctor [--json].",
         }
     )
 

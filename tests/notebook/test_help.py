@@ -57,5 +57,6 @@ Commands:
   %agent retry [NAME]            do the last task again from its beginning
   %agent reset [NAME]            forget an agent's memory; its options and tools stay
   %agent models [TEXT]           which models can run here, and why one is chosen; the ids with TEXT in them
+  %agent doctor [--json]         what works here and what does not, with the fix for each fault; asks no address but loopback
   %agent help                    this text\
 """)

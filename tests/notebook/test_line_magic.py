@@ -271,15 +271,15 @@ def test_errors_name_what_there_is(asked):
     assert said == snapshot(
         {
             "lst": """\
-%agent: unknown command 'lst'. Nearest: list. Commands: list, tools, preview, steps, undo, blame, resume, retry, reset, models, help.
+%agent: unknown command 'lst'. Nearest: list. Commands: list, tools, preview, steps, undo, blame, resume, retry, reset, models, doctor, help.
 To give an agent a task, write %%agent NAME (two %) with the task on the lines below.\
 """,
             "List": """\
-%agent: unknown command 'List'. Nearest: list. Commands: list, tools, preview, steps, undo, blame, resume, retry, reset, models, help.
+%agent: unknown command 'List'. Nearest: list. Commands: list, tools, preview, steps, undo, blame, resume, retry, reset, models, doctor, help.
 To give an agent a task, write %%agent NAME (two %) with the task on the lines below.\
 """,
             "run bot": """\
-%agent: unknown command 'run'. Commands: list, tools, preview, steps, undo, blame, resume, retry, reset, models, help.
+%agent: unknown command 'run'. Commands: list, tools, preview, steps, undo, blame, resume, retry, reset, models, doctor, help.
 To give an agent a task, write %%agent NAME (two %) with the task on the lines below.\
 """,
             "steps nobody": "%agent: there is no agent 'nobody'. Agents: bot, idle.",

@@ -123,7 +123,7 @@ def test_setting_that_cannot_be_leaves_the_agent_as_it_was(asked, tmp_path):
             "--answer-type rows": "%%agent --answer-type: 'rows' has 'rows', which is your list and no type. Write a type such as float, list[str], Literal['a', 'b'] or int | None, or any to take it off.",
             "--prompts nowhere.yaml": """\
 The prompts' file 'nowhere.yaml' cannot be read: No such file or directory.
-Give the path of a YAML file in UTF-8 with any of: system_prompt, planning_system, first_plan, replan, plan_handover, resume, final_request.\
+Give the path of a YAML file in UTF-8 with any of: system_prompt, planning_system, first_plan, replan, plan_handover, resume, final_request, managed_report.\
 """,
             "--prompts folder/broken.yaml": """\
 folder/broken.yaml, prompt 'first_plann': there is no prompt of that name in toolcalling_agent.yaml.
