@@ -5,6 +5,7 @@ It must not read the reply: what is in it is the agent's business.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from agent_magic.agents.boundary import has_news, pass_boundary
 from agent_magic.agents.budget import check_budget, check_time, note_call
 from agent_magic.agents.drafts import Draft
 from agent_magic.agents.moment import Composed, Composer, Moment
+from agent_magic.agents.pulling import pull
 from agent_magic.agents.run import Interrupted, Run
 from agent_magic.agents.window import count_request, fit_to_window, window_for
 from agent_magic.core.errors import GenerationError
@@ -202,9 +204,8 @@ def _ask_once(
     pieces = run.model.stream(
         messages, tools=composed.schemas, stop=composed.stop, kind=composed.kind, **composed.options
     )
-    try:
-        for piece in pieces:
-            run.raise_if_interrupted()
+    with contextlib.closing(pull(pieces, run)) as pulled:
+        for piece in pulled:
             written = builder.add(piece)
             if isinstance(piece, MessageDelta):
                 if piece.reasoning:
@@ -217,10 +218,5 @@ def _ask_once(
                 yield ArgumentsDelta(
                     step_number=draft.step_number, place=part.place, name=part.name, text=part.arguments
                 )
-    finally:
-        # Closing cancels the request; an iterator that is no generator has nothing to close.
-        close = getattr(pieces, "close", None)
-        if close is not None:
-            close()
     run.raise_if_interrupted()
     return builder.build()

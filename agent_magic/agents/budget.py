@@ -75,9 +75,14 @@ def check_time(run: Run, *, delay_s: float = 0.0) -> None:
         expected = spent.seconds / spent.n_calls if spent.n_calls else 0.0
         if elapsed + delay_s + expected > limit:
             of = "" if each is run else f" of {each.agent_name}"
+            told = [f"{elapsed:.1f} s have gone"]
+            if delay_s:
+                told.append(f"it has to wait {delay_s:.1f} s")
+            if spent.n_calls:
+                told.append(f"a call takes about {expected:.1f} s")
             raise BudgetReached(
-                f"The next call would pass max_time_s={limit:g}{of}: {elapsed:.1f} s have gone, and a call takes "
-                f"about {delay_s + expected:.1f} s. To go on, resume (with the same budget again) or raise it."
+                f"The next call would pass max_time_s={limit:g}{of}: {' and '.join(told)}. "
+                "To go on, resume (with the same budget again) or raise it."
             )
 
 

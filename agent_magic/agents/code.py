@@ -32,6 +32,7 @@ from agent_magic.core.approval import ApprovalPolicy
 from agent_magic.core.errors import OptionError, ParsingError, ToolCallError
 from agent_magic.core.events import Event, ToolCallEnded, ToolCallStarted
 from agent_magic.core.messages import ChatMessage, ImagePart, RequestKind, ToolCall
+from agent_magic.core.picture import why_broken
 from agent_magic.core.redact import note_secrets
 from agent_magic.core.result import AgentMode
 from agent_magic.core.settings import SummaryMode
@@ -433,7 +434,11 @@ class CodeAgent(MultiStepAgent):
             output=outcome.value,
             kept_as=seen.kept_as,
             printed=seen.whole,
-            images=tuple(ImagePart(image=picture.image, name=picture.name) for picture in outcome.pictures),
+            images=tuple(
+                ImagePart(image=picture.image, name=picture.name)
+                for picture in outcome.pictures
+                if not why_broken(picture.image)
+            ),
             sounds=seen.sounds,
         )
         if outcome.is_stopped:

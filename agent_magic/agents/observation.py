@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from agent_magic.agents.pictures import to_image
 from agent_magic.agents.sounds import listen_to, tell_sound
 from agent_magic.core.messages import ImagePart
-from agent_magic.core.picture import is_picture
+from agent_magic.core.picture import is_picture, why_broken
 from agent_magic.core.sound import Sound
 from agent_magic.core.state import AgentState
 from agent_magic.core.text import SHORTEST_CUT, strip_ends, truncate
@@ -76,6 +76,8 @@ def observe(
         return replace(_within(told, told, state, budget), bound_to=name, sounds=(sound,))
     told = f"{where}\n{describe(output, 1_500)}"
     image = _look_at(output, is_image=is_image)
+    if image is not None and (why := why_broken(image)):
+        told, image = f"{told}\nIts pixels cannot be read: {why}", None
     images = () if image is None else (ImagePart(image=image, name=name),)
     return replace(_within(told, told, state, budget), bound_to=name, images=images)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import email.utils
+import math
 import re
 import time
 from collections.abc import Mapping
@@ -29,14 +30,16 @@ def find_wait(error: Exception) -> float | None:
         if value is None:
             continue
         try:
-            return max(0.0, float(value))
+            asked_s = float(value)
         except ValueError:
             pass
+        else:
+            return None if math.isnan(asked_s) else max(0.0, asked_s)
         try:
             return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
         except ValueError:
             continue
-    asked = _RETRY_DELAY.search(str(error))
+    delay = _RETRY_DELAY.search(str(error))
     with contextlib.suppress(ValueError):
-        return float(asked[1]) if asked else None
+        return float(delay[1]) if delay else None
     return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import logging
+import math
 import os
 import re
 import threading
@@ -62,6 +63,10 @@ _SECRET_OPTION = re.compile(r"key|token|secret|password|credential", re.IGNORECA
 _LOCK = threading.Lock()
 
 
+def _is_headers(name: str, value: Value) -> bool:
+    return name.endswith("headers") and isinstance(value, Mapping)
+
+
 class LiteLLMModel(Model):
     """A model that is asked through LiteLLM.
 
@@ -90,6 +95,8 @@ class LiteLLMModel(Model):
             single call go over them.
     """
 
+    may_be_silent = True
+
     def __init__(
         self,
         model_id: str,
@@ -107,6 +114,14 @@ class LiteLLMModel(Model):
         requests_per_minute: float | None = None,
         **options: Value,
     ) -> None:
+        if (
+            isinstance(timeout_s, bool)
+            or not isinstance(timeout_s, int | float)
+            or not 0 < timeout_s < math.inf
+        ):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may not be typed
+            raise OptionError(
+                f"timeout_s={timeout_s!r} is no time to wait. Give seconds above 0, such as timeout_s=60."
+            )
         if context_window is not None and not is_window(context_window):
             raise OptionError(
                 f"context_window={context_window!r} is no number of tokens.\n"
@@ -266,7 +281,10 @@ class LiteLLMModel(Model):
     def shown_options(self) -> Mapping[str, Value]:
         """The options that every call takes with it; what looks like a secret is left out."""
         return {
-            name: value
+            # Of headers the names alone: any of them may be a key.
+            name: dict.fromkeys(cast("Mapping[str, Value]", value), "[redacted]")
+            if _is_headers(name, value)
+            else value
             for name, value in self._options.items()
             if not _SECRET_OPTION.fullmatch(name.split("_")[-1])
         }
@@ -275,6 +293,9 @@ class LiteLLMModel(Model):
         """Say what an exception means, without the keys that this model was given."""
         values = {"api_key": self._address["api_key"], **self._options}
         secrets = [str(value) for name, value in values.items() if value and _SECRET_OPTION.search(name)]
+        for name, value in values.items():
+            if _is_headers(name, value):
+                secrets += map(str, cast("Mapping[str, Value]", value).values())
         return diagnose(error, self.model_id, secrets=[secret for secret in secrets if len(secret) > 3])
 
     @cached_property

@@ -61,6 +61,8 @@ class Model(ABC):
 
     The runs wait for their turns, and say so; who calls `generate` is not made to wait.
     """
+    may_be_silent: bool = False
+    """Between two pieces of its replies much time may pass in which nothing can end it, as on a network."""
     _rate: RateLimit | None = None
 
     @abstractmethod

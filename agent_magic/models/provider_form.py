@@ -187,7 +187,11 @@ def _with_images(text: str, parts: Sequence[ImagePart], *, images: bool) -> str 
 
 
 def _to_image_part(part: ImagePart) -> ProviderMessage:
-    return {"type": "image_url", "image_url": {"url": _IMAGE_URLS.get(part.image)}}
+    try:
+        url = _IMAGE_URLS.get(part.image)
+    except Exception:  # noqa: BLE001 - it was whole when it came; a person may have closed it since
+        return {"type": "text", "text": f"{_note(part)} cannot be read any more"}
+    return {"type": "image_url", "image_url": {"url": url}}
 
 
 def _with_result_images(

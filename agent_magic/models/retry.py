@@ -20,6 +20,7 @@ from agent_magic.models.asked_wait import find_wait
 MAX_MESSAGE_CHARS = 600
 _MAX_WORDS_CHARS = 300
 _MAX_OWN_WAIT_S = 8.0
+_LEAST_WAIT_S = 0.5
 _PASSING_STATUSES = frozenset({408, 409, 425, 429})
 # Classes of HTTP libraries that mean a broken line, known by name so that none need be imported.
 _PASSING_CLASSES = frozenset(
@@ -110,7 +111,9 @@ class RetryPolicy:
         if not failure.is_passing or self._stop(state):
             return None
         own = min(self._wait(state), _MAX_OWN_WAIT_S)
-        wanted = own if failure.retry_after_s is None else failure.retry_after_s
+        # Who asks for no wait is asked again at once; from then on a little later, for it was in vain.
+        least = _LEAST_WAIT_S * 2.0 ** (attempt - 2) if attempt > 1 else 0.0
+        wanted = own if failure.retry_after_s is None else max(failure.retry_after_s, least)
         return max(0.0, min(wanted, self._max_wait_s))
 
 

@@ -210,7 +210,9 @@ def _complete_command(line: str, known: _Known) -> SimpleMatcherResult:
         return _result(fragment, (f"@{name}" if at else name for name in known.variables()))
     offers = known.agents() if "agent" in parts else []
     if command.name == "tools" and offers:
-        offers = [*offers, *known.tools()]
+        offers = [*offers, *known.tools(), *known.default_tools()]
+    if command.name == "models":
+        offers = known.models()
     kinds = REQUEST_KINDS if "kind" in parts else ()
     given = {word.raw.partition("=")[0] for word in words}
     flags = [option.flag for option in command.options if option.flag not in given]

@@ -15,6 +15,7 @@ from agent_magic.agents.multistep import MultiStepAgent
 from agent_magic.agents.pictures import to_image
 from agent_magic.core.errors import OptionError
 from agent_magic.core.messages import ImagePart
+from agent_magic.core.picture import why_broken
 from agent_magic.core.values import Value
 from agent_magic.notebook.kernel_state import KernelState
 from agent_magic.tools.adapt import is_foreign_tool
@@ -84,5 +85,12 @@ def _is_object_without_signature(value: Value) -> bool:
 
 def pictures(variables: Mapping[str, Value]) -> list[ImagePart]:
     """The variables that are pictures, as a model that sees gets them."""
-    drawn = ((name, to_image(value)) for name, value in variables.items())
-    return [ImagePart(image=image, name=name) for name, image in drawn if image is not None]
+    parts: list[ImagePart] = []
+    for name, value in variables.items():
+        try:
+            image = to_image(value)
+        except Exception:  # noqa: BLE001 - a broken picture may raise anything; it is told of as any variable is
+            image = None
+        if image is not None and not why_broken(image):
+            parts.append(ImagePart(image=image, name=name))
+    return parts

@@ -27,6 +27,7 @@ from agent_magic.notebook.options import DEFAULT_NAME
 from agent_magic.notebook.remembered import remembered
 from agent_magic.notebook.session import resume, retry
 from agent_magic.record.step import to_usage
+from agent_magic.tools.default_tools import DEFAULT_TOOLS, make_default_tool
 from agent_magic.tools.tool import Tool
 from agent_magic.tools.toolbox import LiveTool, Toolbox, is_tool_source
 from agent_magic.view.words import cost, count, tokens
@@ -165,13 +166,16 @@ def _agents(magics: Any) -> dict[str, MultiStepAgent]:
 
 
 def _tool_named(magics: Any, name: str) -> Tool | None:
-    """The tool that a variable holds, or else an agent's tool of that name; None if it is an agent or neither."""
+    """The tool that a variable holds, or else an agent's tool or one of ours of that name; None if it is an agent or neither."""
     state, agents = KernelState(magics.shell), _agents(magics)
     if name in agents:
         return None
     if name in state and is_tool_source(state[name]):
         return next(iter(Toolbox([LiveTool(name=name, state=state)]).current().values()))
-    return next((agent.tools[name] for agent in agents.values() if name in agent.tools), None)
+    for agent in agents.values():
+        if name in agent.tools:
+            return agent.tools[name]
+    return make_default_tool(name) if name in DEFAULT_TOOLS else None
 
 
 def _agent(magics: Any, name: str | None, *, beside: str = "") -> tuple[str, MultiStepAgent]:

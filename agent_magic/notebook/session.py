@@ -200,11 +200,11 @@ def _tell_guard(magics: Any, agent: MultiStepAgent) -> list[str]:
 
 
 def _tell_as(state: KernelState, name: str, agent: MultiStepAgent) -> list[str]:
-    """What the answer's variable stands for now, unless it is an earlier answer of this agent."""
+    """What the answer's variable stands for now, unless that is nothing or an earlier answer of this agent."""
     if name not in state:
         hides = f"--as {name} hides Python's own {name} in this notebook; del {name} brings it back."
         return [hides] if hasattr(builtins, name) else []
-    if any(state[name] is run.value for run in agent.runs):
+    if state[name] is None or any(state[name] is run.value for run in agent.runs):
         return []
     return [f"--as {name} takes the place of your {first_line(str(describe(state[name], 80)))}."]
 

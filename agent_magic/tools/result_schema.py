@@ -9,12 +9,15 @@ import dataclasses
 import enum
 import json
 import numbers
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import cast
 
 from jsonschema import Draft202012Validator, SchemaError
 from pydantic import BaseModel
+from referencing import Registry
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import DRAFT202012
 
 from agent_magic.core.errors import ToolExecutionError
 from agent_magic.core.values import MAX_DEPTH, Value, is_json, is_text_like
@@ -75,7 +78,25 @@ def fault_of_schema(schema: Value) -> str:
         return f"no JSON Schema: {f'{where!r} is {error.instance!r}' if where else error.message}"
     except (TypeError, ValueError) as error:
         return f"no JSON Schema: {error}"
+    resolver = Registry().with_resource("", DRAFT202012.create_resource(plain)).resolver()
+    for reference in _references(plain):
+        try:
+            resolver.lookup(reference)
+        except Unresolvable:
+            return f"no JSON Schema: it refers to {reference!r}, which is not in it"
     return ""
+
+
+def _references(schema: Value) -> Iterator[str]:
+    if isinstance(schema, Mapping):
+        for key, value in cast("Mapping[str, Value]", schema).items():
+            if key == "$ref" and isinstance(value, str):
+                yield value
+            else:
+                yield from _references(value)
+    elif isinstance(schema, list):
+        for item in cast("list[Value]", schema):
+            yield from _references(item)
 
 
 def _to_plain(value: Value, depth: int) -> Value:

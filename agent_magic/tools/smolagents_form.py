@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from jsonschema import Draft202012Validator, SchemaError
 
+from agent_magic.core.errors import ToolDefinitionError
 from agent_magic.core.values import Value, is_json
 from agent_magic.tools.class_form import PYTHON_TYPES, TYPES
 from agent_magic.tools.foreign_form import ForeignForm, look
@@ -38,6 +39,7 @@ def is_smolagents_tool(value: Value) -> bool:
 def read_smolagents(source: Value, name: str) -> ForeignForm:
     """What such a tool says of itself."""
     raw = python_signature(source.forward, name)
+    _check_inputs(source, raw, name)
     hints, _ = read_hints(source.forward, raw, name)
     hint = read_result_hint(source.forward)
     output_schema = look(source, "output_schema")
@@ -52,6 +54,17 @@ def read_smolagents(source: Value, name: str) -> ForeignForm:
         call=lambda arguments: source(**arguments),
         output_schema=cast("Mapping[str, Value]", output_schema) if _is_schema(output_schema) else None,
     )
+
+
+def _check_inputs(source: Value, raw: inspect.Signature, name: str) -> None:
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in raw.parameters.values()):
+        return
+    for key in source.inputs:
+        if key not in raw.parameters:
+            raise ToolDefinitionError(
+                f"Tool {name!r}: its inputs have {key!r}, which its forward({', '.join(raw.parameters)}) does not take.\n"
+                "Give both the same names"
+            )
 
 
 def _is_schema(value: Value) -> bool:

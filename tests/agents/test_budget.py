@@ -163,7 +163,7 @@ def test_time_budget_stops_before_the_call_that_would_pass_it() -> None:
     result = agent.run("Count.")
     assert time.perf_counter() - start < 10
     assert re.sub(r"\d+\.\d+ s", "… s", error_of(result)) == snapshot(
-        "The next call would pass max_time_s=0.5: … s have gone, and a call takes about … s. To go on, resume (with the same budget again) or raise it."
+        "The next call would pass max_time_s=0.5: … s have gone and a call takes about … s. To go on, resume (with the same budget again) or raise it."
     )
     assert len(model_of(agent).requests) == 2
 
@@ -179,7 +179,7 @@ def test_time_budget_does_not_wait_for_a_retry_that_it_has_no_time_for() -> None
     assert not any(isinstance(event, Waiting) for event in events)
     assert agent.result is not None
     assert re.sub(r"\d+\.\d+ s have", "… s have", error_of(agent.result)) == snapshot(
-        "The next call would pass max_time_s=5: … s have gone, and a call takes about 20.0 s. To go on, resume (with the same budget again) or raise it."
+        "The next call would pass max_time_s=5: … s have gone and it has to wait 20.0 s. To go on, resume (with the same budget again) or raise it."
     )
 
 

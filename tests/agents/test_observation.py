@@ -13,9 +13,12 @@ from inline_snapshot import snapshot
 from matplotlib.figure import Figure
 from PIL import Image
 
+from agent_magic import CodeAgent, ScriptedModel, ToolCallingAgent
 from agent_magic.agents.observation import observation_budget
 from agent_magic.agents.observation import observe as observe_whole
+from agent_magic.core.errors import OptionError
 from agent_magic.core.state import AgentState, DictState
+from agent_magic.models.model import Capabilities
 
 
 def observe(output: Any, tool_name: str, state: AgentState, budget: int) -> tuple[str, str | None]:
@@ -245,3 +248,43 @@ def test_array_of_very_many_pixels_is_shown_small() -> None:
         np.broadcast_to(np.zeros(3, dtype="uint8"), (60_000, 60_000, 3)), "draw", AgentState(), 8_000
     ).images
     assert max(part.image.size) <= 1_568
+
+
+# -- broken images -------------------------------------------------------------------------------
+
+
+def _truncated() -> Image.Image:
+    whole = io.BytesIO()
+    Image.effect_noise((64, 64), 50).save(whole, "PNG")
+    return Image.open(io.BytesIO(whole.getvalue()[:-200]))
+
+
+def _closed() -> Image.Image:
+    file = io.BytesIO()
+    Image.effect_noise((64, 64), 50).save(file, "PNG")
+    with Image.open(file) as image:
+        return image
+
+
+@pytest.mark.parametrize("make", [_truncated, _closed, lambda: Image.new("RGB", (0, 5))])
+@pytest.mark.parametrize("kind", [ToolCallingAgent, CodeAgent])
+def test_broken_image_of_a_tool_is_told_and_the_run_goes_on(make: Any, kind: Any) -> None:
+    def photo() -> Image.Image:
+        """Take a photo."""
+        return make()
+
+    act = "<code>photo()</code>" if kind is CodeAgent else ScriptedModel.calls(("photo", {}))
+    end = "<code>final_answer(1)</code>" if kind is CodeAgent else ScriptedModel.final(1)
+    model = ScriptedModel([act, end, end], capabilities=Capabilities(images=True))
+    agent = kind([photo], model)
+    result = agent.run("Take one.")
+    assert (result.status, result.value) == ("answered", 1)
+    assert agent.run("Again.", reset=False).status == "answered"
+    if kind is ToolCallingAgent:
+        assert "Its pixels cannot be read: " in (result.actions[0].observations or "")
+
+
+def test_broken_image_beside_a_task_is_refused_before_anything() -> None:
+    agent = ToolCallingAgent([], ScriptedModel([]))
+    with pytest.raises(OptionError, match=r"cannot be read: .*Give a whole image"):
+        agent.run("Look.", images=[_truncated()])

@@ -135,7 +135,7 @@ def test_passing_failure_is_tried_again_and_is_no_step() -> None:
             Waiting(
                 step_number=1,
                 reason="scripted: the connection failed or broke off. Look at the network, or at the model's server. It says: busy",
-                delay_s=0.0,
+                delay_s=0.5,
                 attempt=2,
             ),
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Iterator
@@ -1062,3 +1063,25 @@ def test_a_price_of_nothing_is_known_at_home_alone() -> None:
     # LiteLLM knows this model, but not what it costs
     assert LiteLLMModel("huggingface/o/m").price_usd(1_000, 10) is None
     assert LiteLLMModel("openrouter/anthropic/claude-sonnet-4.5").price_usd(1_000, 10) is None
+
+
+# -- options that cannot be, or must not be seen -------------------------------------------------
+
+
+@pytest.mark.parametrize("timeout_s", [0, -1, math.nan, math.inf, "x", True])
+def test_time_that_nobody_can_wait_is_refused(timeout_s: Any) -> None:
+    with pytest.raises(OptionError, match="is no time to wait"):
+        LiteLLMModel("openai/tiny", timeout_s=timeout_s)
+
+
+def test_headers_are_shown_by_their_names_and_never_told_in_an_error(server: OpenAIServer) -> None:
+    secret = "a-word-that-opens-doors"
+    server.play(fault(400, f"no such header value {secret}"))
+    model = LiteLLMModel(
+        "openai/tiny", api_base=server.api_base, api_key="k", extra_headers={"X-Auth": secret}
+    )
+    assert model.shown_options == {"extra_headers": {"X-Auth": "[redacted]"}}
+    failure = failure_of(model)
+    assert secret not in failure.message
+    assert "[redacted]" in failure.message
+    assert server.received[0].headers["X-Auth"] == secret

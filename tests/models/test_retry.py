@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import email.utils
+import math
 import time
 
 import pytest
 from inline_snapshot import snapshot
 
 from agent_magic.core.errors import GenerationError
+from agent_magic.models.asked_wait import find_wait
 from agent_magic.models.retry import MAX_MESSAGE_CHARS, BrokenReplyError, Failure, RetryPolicy, diagnose
 
 
@@ -265,3 +267,16 @@ def test_an_error_amid_a_stream_is_passing() -> None:
         is_passing=True,
         message="p/m: its server broke the reply off with an error. It says: overloaded",
     )
+
+
+def test_who_asks_for_no_wait_again_and_again_is_given_some() -> None:
+    busy = Failure(is_passing=True, message="busy", retry_after_s=0.0)
+    policy = RetryPolicy()
+    assert [policy.next_delay(attempt, busy) for attempt in range(1, 5)] == [0.0, 0.5, 1.0, None]
+
+
+@pytest.mark.parametrize(("asked", "wait_s"), [("nan", None), ("-5", 0.0), ("inf", math.inf), ("soon", None)])
+def test_wait_that_cannot_be_is_none(asked: str, wait_s: float | None) -> None:
+    error = ConnectionError("busy")
+    error.headers = {"Retry-After": asked}  # type: ignore[attr-defined]
+    assert find_wait(error) == wait_s

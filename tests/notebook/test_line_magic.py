@@ -299,3 +299,7 @@ def test_errors_say_how_to_make_the_first_agent(cells):
 
 def test_name_of_a_command_may_have_its_at(asked):
     assert asked.run("%agent tools @bot").text.startswith("add · tool")
+
+
+def test_tools_shows_the_card_of_a_tool_that_comes_with_the_package(cells):
+    assert "Sent to a model that calls tools:" in cells.run("%agent tools wikipedia_search").text

@@ -439,3 +439,24 @@ def test_code_calls_by_position_in_the_order_told() -> None:
 )
 def test_what_has_not_the_shape_is_no_foreign_tool(value: Any) -> None:
     assert not is_foreign_tool(value)
+
+
+def test_inputs_that_the_body_does_not_take_are_refused_with_the_names() -> None:
+    class Odd:
+        name = "odd"
+        description = "Says a word."
+        inputs = {"word": {"type": "string", "description": "a word"}}  # noqa: RUF012 - as such tools have it
+        output_type = "string"
+
+        def forward(self, text: str) -> str:
+            return text
+
+        def __call__(self, **arguments: Any) -> str:
+            return self.forward(**arguments)
+
+    with pytest.raises(ToolDefinitionError) as refusal:
+        Toolbox([Odd()])
+    assert refusal.value.message == snapshot("""\
+Tool 'odd': its inputs have 'word', which its forward(text) does not take.
+Give both the same names\
+""")

@@ -329,3 +329,15 @@ def test_rules_are_those_of_the_function_below_a_partial_and_of_a_wrapped_one() 
     for source in (price, functools.partial(price, nights=2), logged):
         made = tool_from(source, name="price")
         assert (made.timeout_s, made.approve, made.output_schema) == (5, True, {"type": "number"})
+
+
+@pytest.mark.parametrize("reference", ["#/nope", "https://example.org/schema.json", "other"])
+def test_output_schema_that_refers_to_what_is_not_there_is_refused(reference: str) -> None:
+    with pytest.raises(ToolDefinitionError, match="it refers to"):
+        tool(output_schema={"type": "array", "items": {"$ref": reference}})(_numbers)
+    tool(output_schema={"$defs": {"a": {"type": "string"}}, "items": {"$ref": "#/$defs/a"}})(_numbers)
+
+
+def _numbers() -> list[str]:
+    """Give numbers."""
+    return []

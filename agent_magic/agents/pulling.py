@@ -1,0 +1,95 @@
+"""The pieces of a reply, taken by a thread of their own where the model may be silent for long.
+
+So an interrupt need not wait for a provider's next piece. It must not look into the pieces.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import queue
+import threading
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+
+from agent_magic.agents.run import Run
+from agent_magic.agents.side_by_side import THREADS
+from agent_magic.core.messages import ChatMessage, MessageDelta
+
+Piece = MessageDelta | ChatMessage
+_NAP_S = 0.25
+
+
+def pull(pieces: Iterator[Piece], run: Run) -> Generator[Piece, None, None]:
+    """The pieces as they come; closing it cancels the request.
+
+    Raises:
+        Interrupted: The person stopped the run. A request that is silent at that moment ends
+            behind, with its next piece or its time limit, and nothing of it is used.
+    """
+    # Under `arun` the run has a thread already, which can be left behind as a whole.
+    taken = _by_a_thread(pieces, run) if run.model.may_be_silent and run.loop is None else _here(pieces, run)
+    try:
+        yield from taken
+    finally:
+        taken.close()
+
+
+def _here(pieces: Iterator[Piece], run: Run) -> Generator[Piece, None, None]:
+    try:
+        for piece in pieces:
+            run.raise_if_interrupted()
+            yield piece
+    finally:
+        _close(pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """No more pieces come."""
+
+    error: BaseException | None
+
+
+def _by_a_thread(pieces: Iterator[Piece], run: Run) -> Generator[Piece, None, None]:
+    news: queue.SimpleQueue[Piece | _End | None] = queue.SimpleQueue()
+    is_left = threading.Event()
+
+    def work() -> None:
+        error: BaseException | None = None
+        try:
+            for piece in pieces:
+                news.put(piece)
+                if is_left.is_set():
+                    break
+        except BaseException as raised:  # noqa: BLE001 - it is raised again where the pieces are wanted
+            error = raised
+        finally:
+            _close(pieces)
+        news.put(_End(error))
+
+    take_off = run.on_interrupt(lambda: news.put(None))
+    context = contextvars.copy_context()
+    THREADS.start(lambda: context.run(work))
+    try:
+        while True:
+            try:
+                item = news.get(timeout=_NAP_S)
+            except queue.Empty:  # a signal handler may have noted something, and wakes nobody
+                item = None
+            run.raise_if_interrupted()
+            if isinstance(item, _End):
+                if item.error is not None:
+                    raise item.error
+                return
+            if item is not None:
+                yield item
+    finally:
+        is_left.set()
+        take_off()
+
+
+def _close(pieces: Iterator[Piece]) -> None:
+    # An iterator that is no generator may have nothing to close.
+    close = getattr(pieces, "close", None)
+    if close is not None:
+        close()
