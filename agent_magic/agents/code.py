@@ -389,6 +389,7 @@ class CodeAgent(MultiStepAgent):
                     label=f"{run.agent_name} step {draft.step_number}",
                     functions=calls.functions,
                     lent=run.state.own,
+                    handed=run.state.handed,
                     guard=self.guard,
                     is_interrupted=lambda: run.is_stopping,
                     on_interrupt=run.on_interrupt,

@@ -112,6 +112,7 @@ class AgentState:
         self.references: References = references
         self._layer: dict[str, Value] = {} if layer is None else layer
         self._extra: dict[str, Value] = {}
+        self._handed: dict[str, Value] = {}
         self._opened: dict[str, None] = dict.fromkeys(opened)
         self._lost: dict[str, None] = {}
         self._undone: list[str] = []
@@ -138,6 +139,7 @@ class AgentState:
         run._lost = self._lost
         run._undone = self._undone
         run._extra = {**({} if fresh else self._extra), **(extra or {})}
+        run._handed = {**({} if fresh else self._handed), **(extra or {})}
         return run
 
     def apart(self) -> AgentState:
@@ -154,11 +156,13 @@ class AgentState:
         """Take over what a run of this agent had open."""
         self._opened.update(run._opened)
         self._extra.update(run._extra)
+        self._handed.update(run._handed)
 
     def close_names(self) -> None:
         """Forget which names were open and the extra values; the person's variables stay."""
         self._opened.clear()
         self._extra.clear()
+        self._handed.clear()
 
     def open(self, name: str) -> None:
         """Let a model refer to `name` from now on."""
@@ -216,6 +220,11 @@ class AgentState:
     def own(self) -> dict[str, Value]:
         """What is not in the State but in a layer of this agent's, or of this run's: `obs_N`, extra values."""
         return {**self._layer, **self._extra}
+
+    @property
+    def handed(self) -> dict[str, Value]:
+        """Of the extra values those that were given with a task: they are the person's."""
+        return {name: value for name, value in self._handed.items() if self._extra.get(name) is value}
 
     def keep_names(self, values: Mapping[str, Value]) -> None:
         """Keep values under their names in the layer, where only this agent sees them; they are open."""

@@ -267,10 +267,16 @@ class _Room:
 
     def _protect(self) -> None:
         guard = self._running.step.guard
-        if guard.protect is None:
-            values = {} if guard.writes == "all" else self._persons
-        else:
-            values = {name: self._persons[name] for name in guard.protect if name in self._persons}
+        handed = self._running.step.handed
+        values = self._persons
+        if guard.protect is not None:
+            known = {**handed, **values}
+            values = {name: known[name] for name in guard.protect if name in known}
+        elif guard.writes == "all":
+            values = {}
+        elif handed:  # under the names that the code knows
+            ids = {id(value) for value in handed.values()}
+            values = {**{name: value for name, value in values.items() if id(value) not in ids}, **handed}
         if values:
             self._protection.begin(values)
 

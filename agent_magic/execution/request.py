@@ -50,6 +50,8 @@ class CodeStep:
     """Tools and `final_answer`: names of the namespace for this step, which code may not rebind."""
     lent: Mapping[str, Value] = field(default_factory=dict[str, Value])
     """Other names for this step: additional arguments, `obs_N`, what `writes="none"` kept."""
+    handed: Mapping[str, Value] = field(default_factory=dict[str, Value])
+    """Those of them whose values are the person's, as the namespace's are."""
     guard: Guard = Guard()
     is_interrupted: Callable[[], bool] = _never
     """Whether the person has stopped the run; asked often, also from signal handlers."""

@@ -23,6 +23,7 @@ from agent_magic.tools.examples import read_examples
 from agent_magic.tools.parameter import Parameter, Returns, Star
 from agent_magic.tools.precondition import Precondition, requires_of
 from agent_magic.tools.result_schema import ResultSchema
+from agent_magic.tools.turns import turn_of
 from agent_magic.tools.words import JSON
 
 __all__ = ["Definition", "PreparedCall", "Tool"]
@@ -156,8 +157,12 @@ class Tool:
             ToolCallError: The tool's precondition does not hold; the body was not entered.
         """
         self.get_ready()
-        self.check_precondition(prepared)
-        return self.forward(*prepared.args, **prepared.kwargs)
+        if not self.sequential:
+            self.check_precondition(prepared)
+            return self.forward(*prepared.args, **prepared.kwargs)
+        with turn_of(self.forward):
+            self.check_precondition(prepared)
+            return self.forward(*prepared.args, **prepared.kwargs)
 
     def get_ready(self) -> None:
         """Set up, if that was not done; `invoke` does so before the body."""

@@ -10,6 +10,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from agent_magic.agents.code import CodeAgent
+from agent_magic.agents.toolcalling import ToolCallingAgent
 from agent_magic.core.errors import OptionError
 from agent_magic.core.events import StepEnded, ToolCallEnded, ToolCallStarted
 from agent_magic.core.memory import AgentMemory
@@ -545,3 +546,34 @@ def test_code_is_the_main_module() -> None:
     agent = agent_of("if __name__ == '__main__':\n    made = 1", "final_answer(made)", state=held)
     assert agent.run("main").value == 1
     assert list(held) == ["made"]
+
+
+def test_value_that_is_given_with_a_task_is_protected_under_its_name_there() -> None:
+    prices = [1, 2]
+    model = ScriptedModel(["<code>mine.append(3)\nprint(mine)</code>", "<code>final_answer(mine)</code>"])
+    agent = CodeAgent(model=model, state={"prices": prices})
+    result = agent.run("Look.", additional_args={"mine": prices})
+    assert (result.value, prices) == (prices, [1, 2])
+    assert "mine was put back" in (result.actions[0].observations or "")
+    assert "prices" not in (result.actions[0].observations or "")
+
+
+def test_value_that_is_given_with_a_task_may_be_changed_where_nothing_is_protected() -> None:
+    prices = [1, 2]
+    model = ScriptedModel(["<code>mine.append(3)\nfinal_answer(1)</code>"])
+    CodeAgent(model=model, protect=()).run("Look.", additional_args={"mine": prices})
+    assert prices == [1, 2, 3]
+
+
+def test_value_that_a_manager_hands_over_is_protected() -> None:
+    prices = [1, 2]
+    child = CodeAgent(
+        model=ScriptedModel(["<code>mine.append(3)</code>", "<code>final_answer(1)</code>"]), name="child"
+    )
+    call = ScriptedModel.calls(("child", {"task": "Look.", "additional_args": {"mine": "@prices"}}))
+    manager = ToolCallingAgent(
+        managed_agents=[child], model=ScriptedModel([call, ScriptedModel.final(1)]), state={"prices": prices}
+    )
+    result = manager.run("Look.")
+    assert (result.status, prices) == ("answered", [1, 2])
+
