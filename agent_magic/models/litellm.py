@@ -63,6 +63,10 @@ _SECRET_OPTION = re.compile(r"key|token|secret|password|credential", re.IGNORECA
 _LOCK = threading.Lock()
 
 
+def _is_wait(timeout_s: Value) -> bool:
+    return isinstance(timeout_s, int | float) and timeout_s is not True and 0 < timeout_s < math.inf
+
+
 def _is_headers(name: str, value: Value) -> bool:
     return name.endswith("headers") and isinstance(value, Mapping)
 
@@ -114,11 +118,7 @@ class LiteLLMModel(Model):
         requests_per_minute: float | None = None,
         **options: Value,
     ) -> None:
-        if (
-            isinstance(timeout_s, bool)
-            or not isinstance(timeout_s, int | float)
-            or not 0 < timeout_s < math.inf
-        ):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may not be typed
+        if not _is_wait(timeout_s):
             raise OptionError(
                 f"timeout_s={timeout_s!r} is no time to wait. Give seconds above 0, such as timeout_s=60."
             )
