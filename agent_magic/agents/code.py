@@ -378,9 +378,10 @@ class CodeAgent(MultiStepAgent):
         )
         yield ToolCallStarted(step_number=draft.step_number, call=call)
         draft.entered.add(0)
-        draft.watch(run.state.base)
         start = time.time()
         executor = self._executor_for(run)
+        if not isinstance(executor, NamespaceExecutor):  # one of a person's need not know of turns
+            draft.watch(run.state.base)
         note_secrets(_variables_of(executor, run.state.base))
         try:
             outcome = executor.execute(
@@ -393,6 +394,8 @@ class CodeAgent(MultiStepAgent):
                     guard=self.guard,
                     is_interrupted=lambda: run.is_stopping,
                     on_interrupt=run.on_interrupt,
+                    on_turn=lambda: draft.watch(run.state.base),
+                    on_end=draft.settle,
                 )
             )
         finally:

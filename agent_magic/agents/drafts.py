@@ -145,10 +145,16 @@ class StepDraft(Draft):
         self.bindings: dict[str, Binding] = {}
         """What its changes were made from and into, once it is a step."""
         self._watched: tuple[State, Snapshot] | None = None
+        self._after: Snapshot | None = None
 
     def watch(self, state: State) -> None:
         """Note how the namespace is before the calls run."""
-        self._watched = (state, take_snapshot(state))
+        self._watched, self._after = (state, take_snapshot(state)), None
+
+    def settle(self) -> None:
+        """What changes from now on is not this step's: others work on the same names."""
+        if self._watched is not None:
+            self._after = take_snapshot(self._watched[0])
 
     def refuse_answer(self, fault: Fault) -> None:
         """Turn the answer that this step gave into one that was refused."""
@@ -179,7 +185,7 @@ class StepDraft(Draft):
         changes: tuple[NameChange, ...] = ()
         if self._watched is not None:
             state, before = self._watched
-            after = take_snapshot(state)
+            after = self._after or take_snapshot(state)
             changes = find_changes(before, after)
             self.bindings = {
                 change.name: Binding(

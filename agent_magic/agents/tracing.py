@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from agent_magic.core.changes import NameChange
 from agent_magic.core.messages import ToolCall
 from agent_magic.core.result import RunResult
+from agent_magic.core.steps import ActionStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +23,7 @@ class Blame:
     step_number: int
     change: NameChange
     calls: tuple[ToolCall, ...]
-    """All calls of that step; which of several did it is not known."""
+    """All calls of that step, for which of several tools did it is not known; of managed agents, those whose own steps did it."""
 
 
 def blame(name: str, results: Iterable[RunResult]) -> tuple[Blame, ...]:
@@ -33,7 +34,7 @@ def blame(name: str, results: Iterable[RunResult]) -> tuple[Blame, ...]:
             task=result.task,
             step_number=step.step_number,
             change=change,
-            calls=step.tool_calls,
+            calls=_makers(step, name),
         )
         for result in results
         for step in result.actions
@@ -41,3 +42,13 @@ def blame(name: str, results: Iterable[RunResult]) -> tuple[Blame, ...]:
         if change.name == name
     ]
     return tuple(reversed(found))
+
+
+def _makers(step: ActionStep, name: str) -> tuple[ToolCall, ...]:
+    made = tuple(
+        result.call
+        for result in step.tool_results
+        if result.run is not None
+        and any(change.name == name for inner in result.run.actions for change in inner.changes)
+    )
+    return made or step.tool_calls

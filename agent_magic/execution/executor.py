@@ -102,6 +102,7 @@ class NamespaceExecutor:
                 has_turn = self._turns.take(lambda: running.reason is not None or step.is_interrupted())
                 if not has_turn:
                     return CodeOutcome(is_stopped=True)
+            step.on_turn()
             HERE.running = None
             self.namespace.setdefault("__name__", "__main__")
             LIVE.append(running)
@@ -116,6 +117,7 @@ class NamespaceExecutor:
             for name in own:  # for the code alone; functions and classes hold their own
                 self.namespace.pop(name, None)
             if has_turn:
+                step.on_end()
                 self._turns.hand_on()
             running.finish()
 

@@ -38,6 +38,10 @@ def _never_woken(wake: Callable[[], None]) -> Callable[[], None]:
     return lambda: None
 
 
+def _nothing() -> None:
+    pass
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeStep:
     """One block of code, and all that it is to be run with."""
@@ -57,6 +61,10 @@ class CodeStep:
     """Whether the person has stopped the run; asked often, also from signal handlers."""
     on_interrupt: Callable[[Callable[[], None]], Callable[[], None]] = _never_woken
     """Takes what is to be called, from any thread, when the person stops the run; gives what takes it off."""
+    on_turn: Callable[[], None] = _nothing
+    """Called when nobody else's code runs in the namespace, before a name is lent."""
+    on_end: Callable[[], None] = _nothing
+    """Called when all names are given back, while still nobody else's code runs."""
     max_output: int = 20_000
     """Characters kept of what is printed."""
 

@@ -576,4 +576,3 @@ def test_value_that_a_manager_hands_over_is_protected() -> None:
     )
     result = manager.run("Look.")
     assert (result.status, prices) == ("answered", [1, 2])
-

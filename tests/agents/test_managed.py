@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import json
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -30,6 +31,7 @@ from agent_magic.core.events import (
 from agent_magic.core.memory import AgentMemory
 from agent_magic.core.messages import TokenUsage
 from agent_magic.core.result import RunResult
+from agent_magic.core.state import NamespaceState
 from agent_magic.core.steps import ToolResult
 from agent_magic.models.scripted import ScriptedModel
 
@@ -845,3 +847,48 @@ def test_agent_that_comes_to_manage_its_manager_midway_is_not_called_for_it() ->
 analyst could not begin: analyst → boss → analyst: an agent would manage itself, and its runs would never end. Take one of them out of the tools of another.
 Do without it, or say so in the answer.\
 """)
+
+
+# -- two that write code on the same names --------------------------------------------------------
+
+
+def _writers(*codes: str) -> ToolCallingAgent:
+    """A manager that asks an agent for each piece of code, all in one turn, on one namespace."""
+    state = NamespaceState({})
+    children = [
+        CodeAgent(
+            [nap],
+            ScriptedModel([f"<code>{code}</code>", "<code>final_answer(1)</code>"]),
+            name=f"child_{n}",
+            state=state,
+        )
+        for n, code in enumerate(codes)
+    ]
+    turn = ScriptedModel.calls(*[(child.name, {"task": "Write."}) for child in children])
+    return ToolCallingAgent(
+        managed_agents=children, model=ScriptedModel([turn, ScriptedModel.final(1)]), state=state
+    )
+
+
+def nap() -> None:
+    """Wait a little."""
+    time.sleep(0.05)
+
+
+def test_steps_of_agents_that_write_side_by_side_have_their_own_changes_alone() -> None:
+    manager = _writers("va = 1\nnap()\nva2 = 2", "vb = 1\nnap()", "vc = 1")
+    (step, _) = manager.run("Write.").actions
+    changed = [
+        [change.name for inner in result.run.actions for change in inner.changes]  # type: ignore[union-attr]
+        for result in step.tool_results
+    ]
+    assert [set(names) & {"nap", "final_answer"} for names in changed] == [set()] * 3
+    assert {"va", "va2"} <= set(changed[0])
+    assert "vc" in changed[2]
+
+
+def test_blame_names_the_managed_agent_whose_step_it_was() -> None:
+    manager = _writers("va = 1", "vb = 1")
+    manager.run("Write.")
+    assert [[call.name for call in found.calls] for found in manager.blame("va")] == [["child_0"]]
+    assert [[call.name for call in found.calls] for found in manager.blame("vb")] == [["child_1"]]
