@@ -87,11 +87,16 @@ def redact(text: str) -> str:
             if form in text:
                 text = text.replace(form, _REDACTED)
     for name, value in os.environ.items():
-        if len(value) >= _SHORTEST_SECRET and _is_secret_name(name):
+        if len(value) >= _SHORTEST_SECRET and _is_secret_name(name) and not _is_folder(name, value):
             for form in _forms(value):
                 if form in text:
                     text = text.replace(form, _REDACTED)
     return _SECRET_SHAPE.sub(_REDACTED, text)
+
+
+def _is_folder(name: str, value: str) -> bool:
+    """Whether a `PWD` is a folder as a shell's own is, and no password: task runners set such."""
+    return name.upper().endswith("_PWD") and (value[:1] == "/" or value[1:3] == ":\\")
 
 
 @functools.lru_cache(maxsize=1_000)

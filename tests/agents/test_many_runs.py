@@ -126,7 +126,7 @@ class Done:
 
     n: int
     provider: Provider
-    agents: dict[str, ToolCallingAgent]
+    agents: dict[int, ToolCallingAgent]
     results: dict[int, RunResult]
 
     def of(self, fate: str) -> dict[int, RunResult]:
@@ -139,12 +139,13 @@ def done(server: OpenAIServer) -> Done:
 
 
 def run_all(server: OpenAIServer, n: int) -> Done:
-    """All runs at once, those of one fate by one agent."""
+    """All runs at once."""
     provider = server.answer = Provider()
-    agents = {fate: make_agent(server, fate) for fate in FATES}
+    fates = {number: fate for fate in FATES for number in numbers(fate, n)}
+    agents = {number: make_agent(server, fate) for number, fate in fates.items()}
 
     async def one(number: int, fate: str) -> tuple[int, RunResult]:
-        return number, await agents[fate].arun(f"fate {fate} number {number}", reset=False)
+        return number, await agents[number].arun(f"fate {fate} number {number}")
 
     def wait_until_all_slow_ones_wait() -> None:
         while sum(provider.n_asked[str(number)] for number in numbers("slow", n)) < n:
@@ -152,11 +153,12 @@ def run_all(server: OpenAIServer, n: int) -> Done:
 
     async def stop_the_slow_ones() -> None:
         await asyncio.to_thread(wait_until_all_slow_ones_wait)
-        agents["slow"].interrupt("enough")
+        for number in numbers("slow", n):
+            agents[number].interrupt("enough")
 
     async def main() -> dict[int, RunResult]:
         stopping = asyncio.create_task(stop_the_slow_ones())
-        runs = [one(number, fate) for fate in FATES for number in numbers(fate, n)]
+        runs = [one(number, fate) for number, fate in fates.items()]
         try:
             return dict(await asyncio.gather(*runs))
         finally:
@@ -192,12 +194,12 @@ def test_no_run_of_200_learns_of_another(done: Done) -> None:
         assert set(re.findall(r"\d{4}", seen)) <= {str(number)}
 
 
-def test_memories_of_overlapping_runs_are_whole_and_valid(done: Done) -> None:
-    for fate, agent in done.agents.items():
+def test_memory_of_each_run_is_whole_and_its_own(done: Done) -> None:
+    for number, agent in done.agents.items():
         assert_valid(agent.memory)
         tasks = [step.task for step in agent.memory.steps if isinstance(step, TaskStep)]
-        assert sorted(tasks) == [f"fate {fate} number {number}" for number in numbers(fate, done.n)]
-        assert {run.run_id for run in agent.runs} == {run.run_id for run in done.of(fate).values()}
+        assert tasks == [done.results[number].task]
+        assert agent.runs == [done.results[number]]
 
 
 def test_more_runs_open_no_more_threads_and_files(server: OpenAIServer, done: Done) -> None:

@@ -175,7 +175,7 @@ m = ScriptedModel([call(("work", {"s": 600})), final("Oslo")])
 
 def test_many_calls_of_one_step_are_shown(lab, lab_folder):
     n = 200
-    two = f"[call(*[('mean_price', {{'city': 'Oslo', 'wait': 0.2}})] * {n}), final('Oslo')]"
+    two = f"[call(*[('mean_price', {{'city': 'Oslo', 'wait': 4}})] * {n}), final('Oslo')]"
     open_run(lab, lab_folder, "parallel", [setup(two), "%%agent analyst --model @m\nUse @mean_price, often."])
     lab.start(1)
     shown = lab.area(1)

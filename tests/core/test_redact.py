@@ -156,3 +156,9 @@ def test_variable_whose_name_says_that_it_is_a_secret_is_redacted_once_noted() -
 def test_word_that_a_variable_with_such_a_name_holds_is_not_redacted(name: str, value: str) -> None:
     note_secrets({name: value})
     assert redact(f"by {value}") == f"by {value}"
+
+
+def test_folder_that_a_task_runner_names_is_no_password(monkeypatch):
+    monkeypatch.setenv("POE_PWD", "/srv/project")
+    monkeypatch.setenv("DB_PWD", "hunter2hunter2")
+    assert redact("in /srv/project by hunter2hunter2") == "in /srv/project by [redacted]"
