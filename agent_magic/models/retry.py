@@ -112,8 +112,10 @@ class RetryPolicy:
             return None
         own = min(self._wait(state), _MAX_OWN_WAIT_S)
         # Who asks for no wait is asked again at once; from then on a little later, for it was in vain.
-        least = _LEAST_WAIT_S * 2.0 ** (attempt - 2) if attempt > 1 else 0.0
-        wanted = own if failure.retry_after_s is None else max(failure.retry_after_s, least)
+        asked = failure.retry_after_s
+        if asked == 0 and attempt > 1:
+            asked = _LEAST_WAIT_S * 2.0 ** (attempt - 2)
+        wanted = own if asked is None else asked
         return max(0.0, min(wanted, self._max_wait_s))
 
 
