@@ -159,6 +159,6 @@ def test_word_that_a_variable_with_such_a_name_holds_is_not_redacted(name: str, 
 
 
 def test_folder_that_a_task_runner_names_is_no_password(monkeypatch):
-    monkeypatch.setenv("POE_PWD", "/srv/project")
+    monkeypatch.setenv("POE_PWD", "/opt/project")
     monkeypatch.setenv("DB_PWD", "hunter2hunter2")
-    assert redact("in /srv/project by hunter2hunter2") == "in /srv/project by [redacted]"
+    assert redact("in /opt/project by hunter2hunter2") == "in /opt/project by [redacted]"
