@@ -51,7 +51,8 @@ def test_manager_stopped_by_sigint_at_random_points_is_valid_and_goes_on(kind: s
         if child.poll() is None:
             child.kill()
             child.communicate()
-    assert errors == ""
+    # Where a signal comes into a callback of the interpreter's own, it says so and goes on.
+    assert not errors or errors.startswith("Exception ignored in"), errors
     stopped = [one for one in found if one["status"] == "interrupted"]
     assert len(stopped) > N_POINTS // 2
     # many of them while the other agent was at work
