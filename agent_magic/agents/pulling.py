@@ -27,11 +27,8 @@ def pull(pieces: Iterator[Piece], run: Run) -> Generator[Piece, None, None]:
             behind, with its next piece or its time limit, and nothing of it is used.
     """
     # Under `arun` the run has a thread already, which can be left behind as a whole.
-    taken = _by_a_thread(pieces, run) if run.model.may_be_silent and run.loop is None else _here(pieces, run)
-    try:
-        yield from taken
-    finally:
-        taken.close()
+    is_left_behind = run.model.may_be_silent and run.loop is None
+    return _by_a_thread(pieces, run) if is_left_behind else _here(pieces, run)
 
 
 def _here(pieces: Iterator[Piece], run: Run) -> Generator[Piece, None, None]:

@@ -32,7 +32,7 @@ class ProviderStream:
     def __iter__(self) -> Iterator[Any]:
         try:
             yield from self._stream
-        except Exception as error:
+        except Exception as error:  # raised again, by a truer name if there is one
             if self._watch.broken is not None:  # LiteLLM tells it in words of its own
                 raise self._watch.broken from error
             raise

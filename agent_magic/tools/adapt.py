@@ -120,7 +120,7 @@ class ForeignTool(Tool, is_abstract=True):
     def _call(self, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         try:
             return self._form.call(self._by_name(args, kwargs))
-        except Exception as error:
+        except Exception as error:  # of another library, which may raise anything
             self._raise_told(error)
             raise
 
@@ -151,7 +151,7 @@ class AsyncForeignTool(ForeignTool, is_abstract=True):
         """Call it; by position as its parameters stand."""
         try:
             return await self._call(args, kwargs)
-        except Exception as error:
+        except Exception as error:  # of another library, which may raise anything
             self._raise_told(error)
             raise
 
@@ -179,7 +179,7 @@ def _is_ours(value: Value) -> bool:
 def _instance_of(cls: type) -> Value:
     try:
         return cls()
-    except Exception as error:
+    except Exception as error:  # of another library, which may raise anything
         reason = truncate(str(error).split("\n", 1)[0], _LONGEST_REASON)
         raise ToolDefinitionError(
             f"{cls.__name__} is a class of tools, and could not be made without arguments: {type(error).__name__}: {reason}.\n"

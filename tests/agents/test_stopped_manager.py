@@ -52,6 +52,7 @@ def test_manager_stopped_by_sigint_at_random_points_is_valid_and_goes_on(kind: s
             child.kill()
             child.communicate()
     # Where a signal comes into a callback of the interpreter's own, it says so and goes on.
+    assert errors.count("Traceback") == errors.count("Exception ignored in"), errors
     assert not errors or errors.startswith("Exception ignored in"), errors
     stopped = [one for one in found if one["status"] == "interrupted"]
     assert len(stopped) > N_POINTS // 2
