@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 import atexit
 import builtins
+import faulthandler
 import os
 import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -53,8 +54,28 @@ from kernels import Kernel  # noqa: E402
 from traitlets.config import Config  # noqa: E402
 
 
+_TEARDOWN_S = 200
+_stderr = sys.__stderr__
+
+
+def pytest_configure() -> None:
+    global _stderr  # noqa: PLW0603 - the real one: while a test runs, it is captured
+    _stderr = os.fdopen(os.dup(sys.__stderr__.fileno()), "w")
+
+
 def pytest_unconfigure() -> None:
     shutil.rmtree(_SETTINGS, ignore_errors=True)
+    _stderr.close()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown() -> Generator[None, object, object]:
+    """The teardown of a test that failed has no time limit of pytest's own, and would hold all tests for ever."""
+    faulthandler.dump_traceback_later(_TEARDOWN_S, file=_stderr, exit=True)
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 class _KeptLoops(asyncio.DefaultEventLoopPolicy):
