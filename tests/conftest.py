@@ -53,7 +53,6 @@ from IPython.core.interactiveshell import InteractiveShell  # noqa: E402
 from kernels import Kernel  # noqa: E402
 from traitlets.config import Config  # noqa: E402
 
-
 _TEARDOWN_S = 200
 _stderr = sys.__stderr__
 
