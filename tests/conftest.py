@@ -54,6 +54,7 @@ from kernels import Kernel  # noqa: E402
 from traitlets.config import Config  # noqa: E402
 
 _TEARDOWN_S = 200
+_EXIT_S = 120
 _stderr = sys.__stderr__
 
 
@@ -65,6 +66,8 @@ def pytest_configure() -> None:
 def pytest_unconfigure() -> None:
     shutil.rmtree(_SETTINGS, ignore_errors=True)
     _stderr.close()
+    # The interpreter waits for every thread that is no daemon, as long as it takes.
+    faulthandler.dump_traceback_later(_EXIT_S, file=sys.__stderr__, exit=True)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

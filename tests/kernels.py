@@ -15,6 +15,12 @@ from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import KernelManager
 
 TIMEOUT_S = 60.0
+REPLY_S = 10.0
+"""So long a reply is waited for when the cell is through."""
+
+
+class ReplyLost(Exception):
+    """The kernel gave no reply to a cell: a signal met it outside of the cell's code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,14 +166,22 @@ class Kernel:
                 return reply["content"]
 
     def finish(self, request_id: str, timeout_s: float = TIMEOUT_S) -> Execution:
-        """Read to the end of that cell."""
+        """Read to the end of that cell.
+
+        Raises:
+            ReplyLost: The cell is through, and no reply to it came.
+        """
         execution, began = self._pending[request_id]
         end = time.monotonic() + timeout_s
         while self._read(request_id, end) != "idle":
             pass
         del self._pending[request_id]
+        end = max(end, time.monotonic() + REPLY_S)
         while True:
-            reply = self.client.get_shell_msg(timeout=max(end - time.monotonic(), 0.1))
+            try:
+                reply = self.client.get_shell_msg(timeout=max(end - time.monotonic(), 0.1))
+            except queue.Empty:
+                raise ReplyLost(f"idle, without a reply; outputs: {execution.outputs}") from None
             if reply["parent_header"].get("msg_id") == request_id:
                 execution.duration_s = time.monotonic() - began
                 return execution

@@ -19,7 +19,7 @@ ROOMS = sorted(folder.name for folder in PACKAGE.iterdir() if (folder / "__init_
 def _lint(folder: Path) -> subprocess.CompletedProcess[str]:
     run = "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(no_cache=True, no_logo=True))"
     return subprocess.run(
-        [sys.executable, "-c", run], cwd=folder, capture_output=True, text=True, check=False
+        [sys.executable, "-c", run], cwd=folder, capture_output=True, text=True, check=False, timeout=300
     )
 
 

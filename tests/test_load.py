@@ -22,7 +22,7 @@ HEAVY = {"litellm", "openai", "httpx", "rich", "pandas", "xllamacpp", "ipywidget
 
 def test_load_ext_imports_nothing_heavy():
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", LOAD], capture_output=True, text=True, check=False
+        [sys.executable, "-W", "error", "-c", LOAD], capture_output=True, text=True, check=False, timeout=120
     )
     assert done.returncode == 0, done.stderr
     modules = json.loads(done.stdout.splitlines()[-1])
@@ -33,6 +33,8 @@ def test_load_ext_imports_nothing_heavy():
 
 def test_import_of_the_package_imports_no_room_above_core():
     probe = "import agent_magic, sys, json; print(json.dumps([m for m in sys.modules if m.startswith('agent_magic.')]))"
-    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, check=True, timeout=120
+    )
     rooms = {name.split(".")[1] for name in json.loads(done.stdout)}
     assert rooms <= {"core"}

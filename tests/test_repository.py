@@ -26,6 +26,7 @@ def _files() -> list[Path]:
         capture_output=True,
         text=True,
         check=True,
+        timeout=120,
     )
     return [Path(name) for name in listed.stdout.split("\0") if name and (ROOT / name).exists()]
 

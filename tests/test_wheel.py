@@ -25,7 +25,7 @@ def _names(wheel: Path) -> set[str]:
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory):
     """A wheel and a source distribution of a copy of the tree, with the view that is built there."""
-    subprocess.run([sys.executable, "labextension/build.py", "build"], cwd=ROOT, check=True)
+    subprocess.run([sys.executable, "labextension/build.py", "build"], cwd=ROOT, check=True, timeout=500)
     if not (ROOT / "agent_magic/view/static/run.js").is_file():
         pytest.skip("live view not built: there is no node")  # in CI the command failed
     tree = copy_tree(tmp_path_factory.mktemp("dist") / "tree", is_built=True)
@@ -136,7 +136,13 @@ def test_wheel_is_built_without_the_live_view_when_the_builder_is_skipped(tmp_pa
         archive.extractall(tmp_path / "site")
     env = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
     done = subprocess.run(
-        [sys.executable, "-c", asked], cwd=tmp_path, env=env, check=True, capture_output=True, text=True
+        [sys.executable, "-c", asked],
+        cwd=tmp_path,
+        env=env,
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=500,
     )
     assert done.stdout.split() == [str(tmp_path / "site/agent_magic/view/drawing_code.py"), "False"]
 
@@ -163,11 +169,12 @@ def test_installed_wheel_serves_the_extension_without_node(dist, tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        timeout=500,
     )
     lines = [line.strip() for line in re.sub(r"\x1b\[[\d;]*m", "", listed.stdout).splitlines()]
     assert f"agent-magic v{__version__} enabled OK (python, agent-magic)" in lines
     asked = "import agent_magic.view.drawing_code as made; print(made.__file__, made.is_built())"
     done = subprocess.run(
-        [python, "-c", asked], cwd=tmp_path, env=env, check=True, capture_output=True, text=True
+        [python, "-c", asked], cwd=tmp_path, env=env, check=True, capture_output=True, text=True, timeout=500
     )
     assert done.stdout.split() == [str(site_of(environment) / "agent_magic/view/drawing_code.py"), "True"]

@@ -64,7 +64,7 @@ class Website:
     def __exit__(self, *_: object) -> None:
         self._http.shutdown()
         self._http.server_close()
-        self._thread.join()
+        self._thread.join(60)
 
 
 class _Handler(BaseHTTPRequestHandler):

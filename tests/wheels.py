@@ -56,6 +56,7 @@ def build(tree: Path, *targets: str, env: Mapping[str, str] | None = None) -> tu
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        timeout=500,
     )
     return tree / "dist", done.stdout
 
@@ -78,6 +79,7 @@ def install(wheel: Path, environment: Path) -> Path:
     subprocess.run(
         [*pip, "--ignore-installed", "--disable-pip-version-check", str(wheel)],
         check=True,
+        timeout=500,
     )
     return python
 

@@ -179,6 +179,7 @@ def _ask(
         step_number=step_number,
         items=tuple(items.values()),
         agent_name=run.agent_name,
+        agents=tuple(each.agent_name for each in reversed(list(run.chain))),
     )
     said = yield from _wait(run, asking, question, check, wanted_by)
     return {place: said[item.id] for place, item in items.items()}

@@ -11,7 +11,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 from agent_magic.agents.boundary import has_news, pass_boundary
-from agent_magic.agents.budget import check_budget, check_time, note_call
+from agent_magic.agents.budget import BudgetReached, check_budget, check_time, note_call
 from agent_magic.agents.drafts import Draft
 from agent_magic.agents.moment import Composed, Composer, Moment
 from agent_magic.agents.pulling import pull
@@ -54,7 +54,7 @@ def ask_model(
 
     Raises:
         GenerationError: The model failed for good, or too often, or the request fits no window.
-        BudgetReached: The call would pass a budget; it was not made.
+        BudgetReached: The call would pass a budget, and was not made; or it passed the time amid it.
         Interrupted: The person stopped the run.
     """
     run.raise_if_interrupted()
@@ -81,7 +81,7 @@ def ask_model(
         start = time.monotonic()
         try:
             message = yield from _ask_once(run, draft, messages, composed)
-        except Interrupted:
+        except (Interrupted, BudgetReached):
             raise
         except Exception as error:  # any fault out of a model is a failed call; the model says of what kind
             draft.forget_pieces()  # nothing of a broken reply counts

@@ -13,6 +13,7 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Generator
 from dataclasses import dataclass
 
+from agent_magic.agents.main_thread import MAIN_THREAD, LoopThread, is_known
 from agent_magic.agents.run import BY_PERSON, Run
 from agent_magic.agents.side_by_side import THREADS
 from agent_magic.core.events import Event, RunEnded
@@ -36,8 +37,8 @@ async def finish(run: Run, drive: Drive, close: Close) -> None:
     interrupted; its results are not used.
     """
     loop = run.loop = asyncio.get_running_loop()
-    done: asyncio.Future[None] = loop.create_future()
-    stopped: asyncio.Future[None] = loop.create_future()
+    news: asyncio.Future[None] = loop.create_future()  # that it ended, or that it was interrupted before
+    outcome: list[BaseException | None] = []
 
     def work() -> None:
         error: BaseException | None = None
@@ -46,18 +47,24 @@ async def finish(run: Run, drive: Drive, close: Close) -> None:
                 pass
         except BaseException as raised:  # noqa: BLE001 - it is raised again where it is awaited
             error = raised
-        _tell(loop, lambda: _settle(done, error))
+        outcome.append(error)
+        _tell(loop, tell)
 
-    take_off = run.on_interrupt(lambda: _tell(loop, lambda: _settle(stopped, None)))
+    def tell() -> None:
+        if not news.done():
+            news.set_result(None)
+
+    take_off = run.on_interrupt(lambda: _tell(loop, tell))
     _start(work)
     try:
-        await asyncio.wait({done, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        if not done.done():
-            await asyncio.wait({done}, timeout=GRACE_S)
-        if done.done():
-            done.result()
-        else:
+        await news
+        if not outcome:
+            news = loop.create_future()
+            await asyncio.wait({news}, timeout=GRACE_S)
+        if not outcome:
             close(run.reason or BY_PERSON)
+        elif outcome[0] is not None:
+            raise outcome[0]
     except asyncio.CancelledError:
         close(CANCELLED)
         raise
@@ -89,7 +96,7 @@ async def follow(run: Run, drive: Drive, close: Close) -> AsyncGenerator[Event, 
         _tell(loop, lambda: news.put_nowait(_End(error)))
 
     stopped: asyncio.Future[None] = loop.create_future()
-    take_off = run.on_interrupt(lambda: _tell(loop, lambda: _settle(stopped, None)))
+    take_off = run.on_interrupt(lambda: _tell(loop, lambda: _settle(stopped)))
     _start(work)
     has_ended = False
     reason = CANCELLED
@@ -140,6 +147,8 @@ class _End:
 
 def _start(work: Callable[[], None]) -> None:
     context = contextvars.copy_context()
+    if not is_known():
+        context.run(MAIN_THREAD.set, LoopThread(asyncio.get_running_loop()))
     THREADS.start(lambda: context.run(work))
 
 
@@ -148,10 +157,6 @@ def _tell(loop: asyncio.AbstractEventLoop, news: Callable[[], None]) -> None:
         loop.call_soon_threadsafe(news)
 
 
-def _settle(done: asyncio.Future[None], error: BaseException | None) -> None:
-    if done.done():
-        return
-    if error is None:
+def _settle(done: asyncio.Future[None]) -> None:
+    if not done.done():
         done.set_result(None)
-    else:
-        done.set_exception(error)

@@ -1,4 +1,4 @@
-"""Budgets: a run ends before the call that would pass its time, tokens or cost.
+"""Budgets: a run ends before the call that would pass its time, tokens or cost, and amid one that passes its time.
 
 It must not end a run: it raises, and the loop does. What a call will take is foreseen from the
 calls before it and from the size of the request.
@@ -6,6 +6,7 @@ calls before it and from the size of the request.
 
 from __future__ import annotations
 
+import math
 import time
 
 from agent_magic.agents.counting import Spent, Unreported
@@ -20,7 +21,10 @@ _SURELY_TOO_HIGH = 10
 
 
 class BudgetReached(Exception):  # noqa: N818 - a state of the run, not a fault
-    """The next call would pass a budget; the text says which, how much was used, and what to do."""
+    """A budget is used up; the text says which, how much was used, and what to do."""
+
+    is_midway = False
+    """It came amid a call, and not before one."""
 
 
 def check_budget(run: Run, moment: Moment, composed: Composed) -> int | None:
@@ -84,6 +88,38 @@ def check_time(run: Run, *, delay_s: float = 0.0) -> None:
                 f"The next call would pass max_time_s={limit:g}{of}: {' and '.join(told)}. "
                 "To go on, resume (with the same budget again) or raise it."
             )
+
+
+def has_time_limit(run: Run) -> bool:
+    """Whether a run has a budget of time, or one that it was started for."""
+    return any(each.values.max_time_s is not None for each in run.chain)
+
+
+def check_time_amid(run: Run) -> float:
+    """See whether there is time for the call that goes on.
+
+    Returns:
+        The seconds left; infinity without a limit.
+
+    Raises:
+        BudgetReached: There is none.
+    """
+    least_s = math.inf
+    for each in run.chain:
+        limit = each.values.max_time_s
+        if limit is None:
+            continue
+        left_s = limit - (time.time() - each.start - each.paused_s)
+        if left_s <= 0:
+            of = "" if each is run else f" of {each.agent_name}"
+            reached = BudgetReached(
+                f"max_time_s={limit:g}{of} passed amid a model call, which was given up. "
+                "To go on, resume (with the same budget again) or raise it."
+            )
+            reached.is_midway = True
+            raise reached
+        least_s = min(least_s, left_s)
+    return least_s
 
 
 def note_call(

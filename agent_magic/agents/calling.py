@@ -8,14 +8,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import functools
 import inspect
 import queue
 import time
 from collections.abc import Callable, Generator, Mapping
-from concurrent.futures import Future
 from dataclasses import dataclass
 
 from agent_magic.agents.in_time import invoke_in_time, tell_too_long
+from agent_magic.agents.main_thread import MAIN_THREAD, Errand, WaitingThread, elsewhere, is_known, make_there
 from agent_magic.agents.managed import ManagedAgent, ManagedCall
 from agent_magic.agents.observation import MAX_ERROR
 from agent_magic.agents.run import Interrupted, Run
@@ -106,7 +107,8 @@ def call_tools(
 
     One call alone runs in the caller's thread, so that plots, sqlite and other things bound to a
     thread work. Of several, neighbours run side by side in threads; those marked `sequential`
-    or `main_thread` run alone, in the caller's thread, in their place.
+    or `main_thread` run alone, in the caller's thread, in their place. While it waits for threads,
+    the caller's makes what calls of managed agents in them have for the main thread.
 
     Args:
         ready: The calls.
@@ -181,12 +183,16 @@ def _groups(ready: Ready) -> Generator[Ready, None, None]:
 def _call_side_by_side(
     group: Ready, run: Run, max_threads: int, bodies: dict[int, Body], manage: Manage | None
 ) -> Generator[CallOutcome, None, None]:
-    news: queue.SimpleQueue[CallOutcome | None] = queue.SimpleQueue()
+    news: queue.SimpleQueue[CallOutcome | Errand | None] = queue.SimpleQueue()
     waiting = list(group.items())
     n_running = 0
+    # Where this thread works for another one, that one is the main thread of what is called here, too.
+    main = None if is_known() else WaitingThread(news.put)
 
     def job(place: int, body: Body) -> Callable[[], None]:
         context = contextvars.copy_context()
+        if main is not None:
+            context.run(MAIN_THREAD.set, main)
 
         def tell(event: Event) -> None:
             news.put(body.tell(place, event))
@@ -204,11 +210,15 @@ def _call_side_by_side(
                 n_running += 1
             run.raise_if_interrupted()
             outcome = news.get()
-            if outcome is not None:
+            if isinstance(outcome, Errand):
+                outcome.make()
+            elif outcome is not None:
                 n_running -= outcome.is_over
                 yield outcome
     finally:
         take_off()
+        if main is not None:
+            main.close()
 
 
 def _call(
@@ -243,8 +253,8 @@ def _enter(body: Body, run: Run) -> None:
     """Run the body where it belongs, an awaitable result on the loop that it belongs to."""
     tool, prepared, loop = body.tool, body.prepared, run.loop
     # Nothing stands between a return and its keeping, so that Ctrl-C cannot come between the two.
-    if loop and tool.main_thread:
-        body.returned = _in_loop_thread(tool, prepared, loop)
+    if tool.main_thread and (main := elsewhere(run)) is not None:
+        body.returned = make_there(main, tool.name, functools.partial(tool.invoke, prepared), run)
     elif tool.timeout_s is not None:
         body.returned = invoke_in_time(tool, prepared, run)
     else:
@@ -263,20 +273,6 @@ def _enter(body: Body, run: Run) -> None:
 def _is_awaitable(value: Value) -> bool:
     # The library's question is a slow one, and most tools return such.
     return not isinstance(value, _PLAIN) and inspect.isawaitable(value)
-
-
-def _in_loop_thread(tool: Tool, prepared: PreparedCall, loop: asyncio.AbstractEventLoop) -> Value:
-    done: Future[Value] = Future()
-    context = contextvars.copy_context()
-
-    def body() -> None:
-        try:
-            done.set_result(context.run(tool.invoke, prepared))
-        except BaseException as error:  # noqa: BLE001 - it is raised again in the thread that waits
-            done.set_exception(error)
-
-    loop.call_soon_threadsafe(body)
-    return done.result()
 
 
 def tell_crash(tool: Tool, crash: BaseException) -> ToolExecutionError:

@@ -6,9 +6,7 @@ how the executor guards it.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Iterable, Mapping
-from dataclasses import replace
 from os import PathLike
 from typing import Self, cast
 
@@ -16,32 +14,29 @@ from agent_magic.agents.approving import CODE, CallApproval, approve_calls, may_
 from agent_magic.agents.asking import ask_model
 from agent_magic.agents.calling import Ready
 from agent_magic.agents.checks import FinalAnswerCheck
-from agent_magic.agents.code_calls import CodeCalls
-from agent_magic.agents.code_observation import observe_answer, observe_code
+from agent_magic.agents.code_running import run_code
+from agent_magic.agents.code_settings import CodeSettings
 from agent_magic.agents.composing import compose_final, compose_plan
 from agent_magic.agents.definition import AgentDefinition
 from agent_magic.agents.drafts import StepDraft
 from agent_magic.agents.hooks import StepCallbacks
 from agent_magic.agents.moment import Composed, Moment, projection_of
 from agent_magic.agents.multistep import MultiStepAgent
-from agent_magic.agents.observation import observation_budget
 from agent_magic.agents.planning import PlanApproval
 from agent_magic.agents.run import Run
 from agent_magic.agents.teams import managed_in
 from agent_magic.core.approval import ApprovalPolicy
 from agent_magic.core.errors import OptionError, ParsingError, ToolCallError
-from agent_magic.core.events import Event, ToolCallEnded, ToolCallStarted
-from agent_magic.core.messages import ChatMessage, ImagePart, RequestKind, ToolCall
-from agent_magic.core.picture import why_broken
-from agent_magic.core.redact import note_secrets
+from agent_magic.core.events import Event
+from agent_magic.core.messages import ChatMessage, RequestKind, ToolCall
 from agent_magic.core.result import AgentMode
 from agent_magic.core.settings import SummaryMode
 from agent_magic.core.state import AgentState, NamespaceState, State
-from agent_magic.core.steps import CLOSING_TAG, CODE_CALL, Fault, Timing, ToolResult
+from agent_magic.core.steps import CLOSING_TAG, CODE_CALL
 from agent_magic.core.values import Value
 from agent_magic.execution.blocks import FoundCode, find_code, read_structured
-from agent_magic.execution.executor import CodeExecutor, DictExecutor, NamespaceExecutor
-from agent_magic.execution.request import CodeOutcome, CodeStep, Guard, Writes
+from agent_magic.execution.executor import CodeExecutor
+from agent_magic.execution.request import Writes
 from agent_magic.models.model import Model
 from agent_magic.tools.answer import parse_answer
 from agent_magic.tools.callable_tool import tool_from
@@ -90,7 +85,7 @@ _CODE_TOOL = tool_from(_python, name=CODE_CALL)
 """Reads the arguments of code that a person changed; it is never called."""
 
 
-class CodeAgent(MultiStepAgent):
+class CodeAgent(CodeSettings, MultiStepAgent):
     """An agent whose actions are blocks of Python, run on the State itself; tools are functions in it.
 
     ```python
@@ -188,80 +183,6 @@ class CodeAgent(MultiStepAgent):
         self.writes = writes
         self.protect = protect
 
-    # -- what code may do ----------------------------------------------------------------------
-
-    @property
-    def executor(self) -> CodeExecutor | None:
-        """What runs the code; None for the executor of the State's own dictionary."""
-        return self._executor
-
-    @executor.setter
-    def executor(self, executor: CodeExecutor | None) -> None:
-        self._executor = executor
-        self._own_executor: tuple[State, DictExecutor] | None = None
-
-    @property
-    def additional_authorized_imports(self) -> tuple[str, ...]:
-        """Modules that code may import beside the default ones."""
-        return self._imports
-
-    @additional_authorized_imports.setter
-    def additional_authorized_imports(self, names: Iterable[str]) -> None:
-        if isinstance(names, str):
-            raise OptionError(
-                f"additional_authorized_imports={names!r} is one text. Give a list: [{names!r}]."
-            )
-        self._imports = _texts("additional_authorized_imports", names)
-
-    @property
-    def step_timeout_s(self) -> float | None:
-        """Seconds of the code's own time in one step; None for no limit."""
-        return self._step_timeout_s
-
-    @step_timeout_s.setter
-    def step_timeout_s(self, seconds: float | None) -> None:
-        is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
-        if seconds is not None and not (is_number and 0 < seconds < float("inf")):
-            raise OptionError(
-                f"step_timeout_s={seconds!r} is not allowed. Give a number over 0, or None for no limit."
-            )
-        self._step_timeout_s = seconds
-
-    @property
-    def writes(self) -> Writes:
-        """Which names code may bind."""
-        return self._writes
-
-    @writes.setter
-    def writes(self, writes: Writes) -> None:
-        if writes not in ("new", "all", "none"):
-            raise OptionError(f"writes={writes!r} is not allowed. Give one of: 'new', 'all', 'none'.")
-        self._writes: Writes = writes
-
-    @property
-    def protect(self) -> tuple[str, ...] | None:
-        """Names that code may not change in place; None for all of the person's, `()` for none.
-
-        With `writes="all"` and None there are none.
-        """
-        return self._protect
-
-    @protect.setter
-    def protect(self, names: Iterable[str] | None) -> None:
-        if isinstance(names, str):
-            raise OptionError(f"protect={names!r} is one text. Give a list: [{names!r}].")
-        self._protect = None if names is None else _texts("protect", names)
-
-    @property
-    def guard(self) -> Guard:
-        """All of it, as an executor is told."""
-        protect = self._protect
-        if protect is None and self._writes == "all":
-            protect = ()  # who lets code rebind all lets it change all, but for what is named
-        return Guard(
-            imports=self._imports, writes=self._writes, protect=protect, timeout_s=self._step_timeout_s
-        )
-
     # -- requests ------------------------------------------------------------------------------
 
     def compose(self, moment: Moment, kind: RequestKind) -> Composed:
@@ -303,10 +224,10 @@ class CodeAgent(MultiStepAgent):
             {
                 "tools": [to_code_prompt(tool) for tool in tools.values()],
                 "managed_agents": list(managed_in(tools)),
-                "authorized_imports": _to_shown(self._imports),
-                "writes": self._writes,
+                "authorized_imports": _to_shown(self.additional_authorized_imports),
+                "writes": self.writes,
                 "structured": is_structured,
-                "step_timeout_s": self._step_timeout_s,
+                "step_timeout_s": self.step_timeout_s,
                 "custom_instructions": self.instructions,
             },
         )
@@ -350,7 +271,7 @@ class CodeAgent(MultiStepAgent):
             if not ready:
                 return
             prepared = ready[0][1]
-        yield from self._run_code(run, moment, draft, prepared, reply.composed.tools)
+        yield from run_code(run, self, draft, prepared, reply.composed.tools, window=moment.window)
 
     def _find_code(self, message: ChatMessage, *, is_structured: bool) -> FoundCode:
         text = message.content or ""
@@ -363,131 +284,11 @@ class CodeAgent(MultiStepAgent):
             )
         return found
 
-    def _run_code(
-        self, run: Run, moment: Moment, draft: StepDraft, prepared: PreparedCall, tools: Mapping[str, Tool]
-    ) -> Generator[Event, None, None]:
-        call = draft.calls[0]
-        budget = observation_budget(moment.window)
-        calls = CodeCalls(
-            run,
-            self,
-            tools,
-            code_id=call.id,
-            step_number=draft.step_number,
-            report=lambda tool, result, answer: self.report_of(tool, result, answer, budget),
-        )
-        yield ToolCallStarted(step_number=draft.step_number, call=call)
-        draft.entered.add(0)
-        start = time.time()
-        executor = self._executor_for(run)
-        if not isinstance(executor, NamespaceExecutor):  # one of a person's need not know of turns
-            draft.watch(run.state.base)
-        note_secrets(_variables_of(executor, run.state.base))
-        try:
-            outcome = executor.execute(
-                CodeStep(
-                    code=prepared.kwargs["code"],
-                    label=f"{run.agent_name} step {draft.step_number}",
-                    functions=calls.functions,
-                    lent=run.state.own,
-                    handed=run.state.handed,
-                    guard=self.guard,
-                    is_interrupted=lambda: run.is_stopping,
-                    on_interrupt=run.on_interrupt,
-                    on_turn=lambda: draft.watch(run.state.base),
-                    on_end=draft.settle,
-                )
-            )
-        finally:
-            calls.close()
-            if 0 not in draft.results and calls.results:  # Ctrl-C: what was called by then is not lost
-                draft.results[0] = ToolResult(
-                    call=call,
-                    fault=_INTERRUPTED,
-                    calls=calls.results,
-                    timing=Timing(start=start, end=time.time()),
-                )
-        result = ToolResult(
-            call=call,
-            notes=(*prepared.notes, *outcome.notes, *calls.notes),
-            timing=Timing(start=start, end=time.time()),
-            calls=calls.results,
-            n_calls_left_out=calls.n_left_out,
-        )
-        draft.results[0] = self._told(run, draft, outcome, result, budget)
-        yield from calls.take_events()
-        if outcome.is_stopped:
-            run.raise_if_interrupted()
-            raise KeyboardInterrupt
-        if calls.unanswered is not None:
-            raise calls.unanswered
-        if outcome.is_answered:
-            draft.is_final_answer = True
-            run.take_answer(outcome.answer, is_told=True)
-        yield ToolCallEnded(step_number=draft.step_number, result=draft.results[0])
-
-    def _told(
-        self, run: Run, draft: StepDraft, outcome: CodeOutcome, result: ToolResult, budget: int
-    ) -> ToolResult:
-        """The result with what the model is told of the code."""
-        run.state.keep_names(outcome.kept)
-        seen = observe_code(outcome, run.state, budget, self._step_timeout_s)
-        result = replace(
-            result,
-            observation=seen.text,
-            output=outcome.value,
-            kept_as=seen.kept_as,
-            printed=seen.whole,
-            images=tuple(
-                ImagePart(image=picture.image, name=picture.name)
-                for picture in outcome.pictures
-                if not why_broken(picture.image)
-            ),
-            sounds=seen.sounds,
-        )
-        if outcome.is_stopped:
-            return replace(result, fault=_INTERRUPTED)
-        if outcome.is_answered:
-            draft.told_before_answer = seen.text
-            told = observe_answer(outcome.answer, seen.text, budget, self._step_timeout_s)
-            return replace(result, observation=told, output=outcome.answer)
-        if outcome.error is not None:
-            fault = Fault(kind=type(outcome.error).__name__, message=outcome.error.message)
-            return replace(result, fault=fault)
-        return result
-
     def _apart(self) -> Self:
         # What it has made under its names stays its own from one call of a manager to the next.
         if self._executor is None and isinstance(self.state.base, dict | NamespaceState):
             self._executor_on(self.state.base)
         return super()._apart()
-
-    def _executor_for(self, run: Run) -> CodeExecutor:
-        if self._executor is not None:
-            return self._executor
-        return self._executor_on(run.state.base)
-
-    def _executor_on(self, base: State) -> CodeExecutor:
-        namespace = base.namespace if isinstance(base, NamespaceState) else base
-        if not isinstance(namespace, dict):
-            raise OptionError(
-                f"Code cannot run on a State of type {type(base).__name__} without an executor. "
-                "Give executor=…, or a dictionary as state."
-            )
-        if self._own_executor is None or self._own_executor[0] is not base:
-            self._own_executor = (base, DictExecutor(namespace))
-        return self._own_executor[1]
-
-
-def _variables_of(executor: CodeExecutor, base: State) -> Mapping[str, Value]:
-    if isinstance(executor, NamespaceExecutor):
-        return executor.namespace
-    return {name: base[name] for name in base if name in base}
-
-
-_INTERRUPTED = Fault(
-    kind="Interrupted", message="The code was interrupted before it ended; what it did so far holds."
-)
 
 
 def _prepare_edited(call: ToolCall) -> tuple[Tool, PreparedCall]:
@@ -498,11 +299,3 @@ def _prepare_edited(call: ToolCall) -> tuple[Tool, PreparedCall]:
 def _to_shown(imports: tuple[str, ...]) -> list[str]:
     """What the prompt says of imports; a refusal says it in full."""
     return ["*"] if "*" in imports else [*imports, _SHOWN_IMPORTS]
-
-
-def _texts(what: str, names: Iterable[str]) -> tuple[str, ...]:
-    found = tuple(names)
-    for name in found:
-        if not isinstance(name, str) or not name.strip():  # pyright: ignore[reportUnnecessaryIsInstance] - callers may not be typed
-            raise OptionError(f"{what}: {name!r} is no name. Give a list of texts.")
-    return found

@@ -12,38 +12,34 @@ import functools
 import inspect
 import sys
 import threading
-import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping, MutableSequence
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any, cast
 
 from agent_magic.agents.approving import CALLS_OF_CODE, Asking, approve_calls, may_ask
-from agent_magic.agents.calling import tell_crash
 from agent_magic.agents.drafts import StepDraft
+from agent_magic.agents.entered import Entered, to_fault
 from agent_magic.agents.in_time import await_in_time, invoke_in_time
+from agent_magic.agents.kept_calls import KeptCalls
+from agent_magic.agents.main_thread import BUSY, MAIN_THREAD, elsewhere, make_there
 from agent_magic.agents.managed import ManagedAgent, ManagedCall
 from agent_magic.agents.run import Interrupted, Run
 from agent_magic.agents.side_by_side import BACKGROUND_LOOP
+from agent_magic.agents.tool_function import ToolFunction
 from agent_magic.core.current_run import in_run
-from agent_magic.core.errors import ApprovalError, CallRejected, StepError, ToolCallError
+from agent_magic.core.errors import ApprovalError, CallRejected, StepError
 from agent_magic.core.events import Event, ToolCallEnded, ToolCallStarted
 from agent_magic.core.messages import ToolCall
 from agent_magic.core.result import RunResult
-from agent_magic.core.steps import Fault, Timing, ToolResult
-from agent_magic.core.text import truncate
-from agent_magic.core.values import Value, describe, is_text_like, to_text
-from agent_magic.execution.running import current_step, give_answer, is_called_by_code, persons_code
-from agent_magic.execution.sinks import Sink, printing_into
+from agent_magic.core.steps import ToolResult
+from agent_magic.core.values import Value
+from agent_magic.execution.running import current_step, give_answer, persons_code
+from agent_magic.execution.sinks import printing_into
 from agent_magic.tools.builtin import FINAL_ANSWER
 from agent_magic.tools.python_call import bind_call
 from agent_magic.tools.tool import PreparedCall, Tool
-
-MAX_CALLS = 1_000
-"""Calls of one block that are kept; of more, the first and the last ones."""
-_SHOWN = 600
-"""Characters of a result that are kept beside the value, for a person to read."""
 
 
 class CodeCalls:
@@ -75,13 +71,10 @@ class CodeCalls:
         self._step_number = step_number
         self._lock = threading.Lock()
         self._thread = threading.current_thread()
-        self._first: list[ToolResult | None] = []
-        self._last: deque[ToolResult | None] = deque(maxlen=MAX_CALLS // 2)
-        self._n_started = 0
-        self._going_on: dict[int, ToolResult] = {}
-        """What is kept of calls that have not ended, by their place."""
+        self._main = MAIN_THREAD.get()
+        self._kept = KeptCalls()
         self._events: deque[Event] = deque()
-        self._carried: list[tuple[Coroutine[Any, Any, Value], Awaitable[Value], _Entered]] = []
+        self._carried: list[tuple[Coroutine[Any, Any, Value], Awaitable[Value], Entered]] = []
         self.notes: list[str] = []
         """What the model should know of its calls, once the step is over."""
         self.unanswered: ApprovalError | None = None
@@ -101,13 +94,12 @@ class CodeCalls:
     @property
     def results(self) -> tuple[ToolResult, ...]:
         """What became of the calls, in the order of their starts."""
-        with self._lock:
-            return tuple(result for result in (*self._first, *self._last) if result is not None)
+        return self._kept.results
 
     @property
     def n_left_out(self) -> int:
         """Calls in the middle that are not kept."""
-        return max(0, self._n_started - len(self._first) - len(self._last))
+        return self._kept.n_left_out
 
     def close(self) -> None:
         """The step is over: functions that outlived it are the person's own again.
@@ -123,15 +115,11 @@ class CodeCalls:
                 awaitable.close()
             name = entered.tool.name
             text = f"{name} is async and was not awaited, so it did not run. Write `await {name}(…)`."
-            self._going_on.pop(entered.place, None)
-            self._keep(entered.place, entered.refused(text))
+            self._kept.end(entered.place, entered.refused(text))
             if text not in self.notes:
                 self.notes.append(text)
         self._carried.clear()
-        for place, kept in list(
-            self._going_on.items()
-        ):  # stopped on the way in or out, or left behind in a thread
-            self._keep(place, replace(kept, fault=_NOT_ENDED), only_if_open=True)
+        self._kept.close()
 
     def take_events(self) -> Generator[Event, None, None]:
         """The events that nobody took while the code ran, in order."""
@@ -148,7 +136,7 @@ class CodeCalls:
             Exception: What the body raised, as it is.
         """
         call = ToolCall(id=self._run.call_ids.unique("call_1"), name=tool.name, arguments={})
-        place = self._enter(ToolResult(call=call))
+        place = self._kept.enter(ToolResult(call=call))
         try:
             arguments = bind_call(tool, args, kwargs)
             call = replace(call, arguments=arguments)
@@ -156,22 +144,21 @@ class CodeCalls:
             with persons_code():
                 prepared = self._approved(tool, call, prepared)
         except (StepError, ApprovalError) as error:
-            self._end(place, ToolResult(call=call, fault=_fault(error)))
+            self._end(place, ToolResult(call=call, fault=to_fault(error)))
             if isinstance(error, ApprovalError):
                 self.unanswered = error
             raise
-        return self._make(_Entered(tool, call, prepared, place))
+        return self._make(Entered(tool, call, prepared, place))
 
     # -- one call ------------------------------------------------------------------------------
 
-    def _make(self, entered: _Entered) -> Value:
+    def _make(self, entered: Entered) -> Value:
         place, call = entered.place, entered.call
         with persons_code():
-            self._going_on[place] = begun = ToolResult(call=call)
-            self._keep(place, begun)
+            self._kept.begin(place, ToolResult(call=call))
             self._tell(ToolCallStarted(step_number=self._step_number, call=call, inside=self._code_id))
             try:
-                with printing_into(entered.sink), in_run(self._run.run_id):
+                with printing_into(entered.sink), in_run(self._run.run_id), self._main_known():
                     value = self._enter_body(entered)
             except BaseException as crash:  # Ctrl-C and the end of the step too: recorded, then raised again
                 self._end(place, entered.failed(crash))
@@ -183,7 +170,7 @@ class CodeCalls:
             sys.stdout.write(printed)
         return self._await(value, entered) if is_async else value
 
-    def _enter_body(self, entered: _Entered) -> Value:
+    def _enter_body(self, entered: Entered) -> Value:
         tool, prepared = entered.tool, entered.prepared
         try:
             if isinstance(tool, ManagedAgent):
@@ -200,20 +187,36 @@ class CodeCalls:
                     answer = entered.succeeded(value).observation
                     self.notes.append(self._report(tool, managed.result, answer))
                 return value
-            value = invoke_in_time(tool, prepared, self._run)
+            if tool.main_thread and (main := elsewhere(self._run)) is not None:
+                value = make_there(main, tool.name, functools.partial(tool.invoke, prepared), self._run)
+            else:
+                value = invoke_in_time(tool, prepared, self._run)
         except Interrupted:
             raise KeyboardInterrupt from None  # as the code is stopped elsewhere
         if tool.output_schema is not None and not inspect.isawaitable(value):
             tool.check_result(value)
         return value
 
-    def _await(self, awaitable: Awaitable[Value], entered: _Entered) -> Coroutine[Any, Any, Value]:
+    @contextlib.contextmanager
+    def _main_known(self) -> Generator[None]:
+        """Threads that code has started know nothing of a main thread, so they are told."""
+        if threading.current_thread() is self._thread:
+            yield
+            return
+        before = MAIN_THREAD.get()
+        MAIN_THREAD.set(self._main or BUSY)  # without another, it is the code's own, which does not wait
+        try:
+            yield
+        finally:
+            MAIN_THREAD.set(before)
+
+    def _await(self, awaitable: Awaitable[Value], entered: Entered) -> Coroutine[Any, Any, Value]:
         carried = self._awaited(awaitable, entered)
         with self._lock:
             self._carried.append((carried, awaitable, entered))
         return carried
 
-    async def _awaited(self, awaitable: Awaitable[Value], entered: _Entered) -> Value:
+    async def _awaited(self, awaitable: Awaitable[Value], entered: Entered) -> Value:
         """What an async tool gives: it runs on the loop that async tools run on, outside of the guard."""
         loop = self._run.loop or BACKGROUND_LOOP.loop()
         done: Future[Value] = Future()
@@ -289,30 +292,8 @@ class CodeCalls:
 
     # -- keeping and telling -------------------------------------------------------------------
 
-    def _enter(self, result: ToolResult) -> int:
-        with self._lock:
-            place = self._n_started
-            self._n_started += 1
-            self._going_on[place] = result
-            if place < MAX_CALLS // 2:
-                self._first.append(result)
-            else:
-                self._last.append(result)
-            return place
-
-    def _keep(self, place: int, result: ToolResult, *, only_if_open: bool = False) -> None:
-        """Put a result in its place; of a call in the middle of very many there is none."""
-        with self._lock:
-            results: MutableSequence[ToolResult | None] = self._first
-            at = place
-            if place >= len(self._first):
-                results, at = self._last, place - (self._n_started - len(self._last))
-            if 0 <= at < len(results) and not (only_if_open and _has_ended(results[at])):
-                results[at] = result
-
     def _end(self, place: int, result: ToolResult) -> None:
-        self._keep(place, result)
-        self._going_on.pop(place, None)
+        self._kept.end(place, result)
         with persons_code():
             self._tell(ToolCallEnded(step_number=self._step_number, result=result, inside=self._code_id))
 
@@ -324,97 +305,3 @@ class CodeCalls:
             return
         while self._events:
             listen(self._events.popleft())
-
-
-def _has_ended(result: ToolResult | None) -> bool:
-    return result is not None and (result.timing is not None or result.fault is not None)
-
-
-_NOT_ENDED = Fault(
-    kind="Interrupted",
-    message="The call had not ended when its step did; what it did so far is not known.",
-)
-
-
-class ToolFunction:
-    """A tool as a name in the namespace of code: called by the code it is recorded, else it is the person's own.
-
-    The person's functions use their neighbours under the same names while code runs; and a function
-    that the code made may be called in a later cell.
-    """
-
-    def __init__(self, tool: Tool, calls: CodeCalls) -> None:
-        self._agent_magic = (tool, calls)
-        original = getattr(tool, "function", tool)
-        functools.update_wrapper(self, original, updated=())
-        self.__wrapped__ = original
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the tool, or the person's own function."""
-        tool, calls = self._agent_magic
-        if calls.is_open and is_called_by_code():
-            return calls.call(tool, args, kwargs)
-        return self.__wrapped__(*args, **kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.__dict__["__wrapped__"], name)
-
-    def __instancecheck__(self, value: object) -> bool:
-        return isinstance(value, cast("type", self.__wrapped__))
-
-    def __repr__(self) -> str:
-        return repr(self.__wrapped__)
-
-
-class _Entered:
-    """One call whose body is entered, and what may come of it."""
-
-    def __init__(self, tool: Tool, call: ToolCall, prepared: PreparedCall, place: int) -> None:
-        self.tool = tool
-        self.call = call
-        self.prepared = prepared
-        self.place = place
-        self.managed: ManagedCall | None = None
-        """Of a call of an agent, once it is made."""
-        self.sink = Sink()
-        self._start = time.time()
-
-    def succeeded(self, value: Value) -> ToolResult:
-        """It returned."""
-        shown = to_text(value) if is_text_like(value) else str(describe(value, _SHOWN))
-        return self._to_result(observation=truncate(shown, _SHOWN), output=value)
-
-    def refused(self, text: str) -> ToolResult:
-        """It did not run."""
-        return ToolResult(call=self.call, fault=Fault(kind=ToolCallError.__name__, message=text))
-
-    def failed(self, crash: BaseException) -> ToolResult:
-        """It raised."""
-        if isinstance(crash, Exception | SystemExit):
-            return self._to_result(
-                fault=_fault(crash if isinstance(crash, StepError) else tell_crash(self.tool, crash))
-            )
-        if self.managed is not None:
-            self.managed.close()
-            return self._to_result(fault=self.managed.to_fault())
-        return self._to_result(
-            fault=Fault(kind="Interrupted", message="The call was interrupted before it ended.")
-        )
-
-    def _to_result(
-        self, *, observation: str = "", output: Value = None, fault: Fault | None = None
-    ) -> ToolResult:
-        return ToolResult(
-            call=self.call,
-            observation=observation,
-            output=output,
-            fault=fault,
-            notes=self.prepared.notes,
-            printed=self.sink.text,
-            timing=Timing(start=self._start, end=time.time()),
-            run=self.managed.result if self.managed else None,
-        )
-
-
-def _fault(error: StepError | ApprovalError) -> Fault:
-    return Fault(kind=type(error).__name__, message=error.message)

@@ -107,8 +107,10 @@ class AgentDefinition(OffersTool):
                 text, which is the reason, refuses it.
             approve_plan: `approve_plan(plan)` is asked of each plan: True or None takes it, a text
                 takes that text instead, False refuses it.
-            max_time_s: A run ends before the model call that would pass so many seconds.
-            max_cost_usd: Likewise so many US dollars.
+            max_time_s: A run ends before the model call that would pass so many seconds, and amid
+                one that does, whether the model is silent or not; code and tools have limits of
+                their own.
+            max_cost_usd: A run ends before the model call that would pass so many US dollars.
             max_total_tokens: Likewise so many tokens, input and output together.
             max_tool_threads: Calls of one turn that run side by side, at least 1.
             prompt_templates: A mapping, or the path of a YAML file, that replaces prompts by key.

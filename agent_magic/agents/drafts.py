@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from agent_magic.agents.attributing import Maker, Watch
 from agent_magic.agents.observation import MAX_ERROR
-from agent_magic.core.changes import NameChange, Snapshot, find_changes, take_snapshot
+from agent_magic.core.changes import NameChange
 from agent_magic.core.messages import ChatMessage, TokenUsage, ToolCall
 from agent_magic.core.state import State
 from agent_magic.core.steps import ActionStep, Fault, PlanDiff, PlanningStep, Timing, ToolResult
@@ -144,17 +145,14 @@ class StepDraft(Draft):
         """Of code that gave an answer: what is observed beside it."""
         self.bindings: dict[str, Binding] = {}
         """What its changes were made from and into, once it is a step."""
-        self._watched: tuple[State, Snapshot] | None = None
-        self._after: Snapshot | None = None
+        self.watch: Watch | None = None
+        """Of the namespace, from when its calls begin."""
+        self._is_frozen = False
 
-    def watch(self, state: State) -> None:
-        """Note how the namespace is before the calls run."""
-        self._watched, self._after = (state, take_snapshot(state)), None
-
-    def settle(self) -> None:
-        """What changes from now on is not this step's: others work on the same names."""
-        if self._watched is not None:
-            self._after = take_snapshot(self._watched[0])
+    def begin_watch(self, state: State, maker: Maker) -> None:
+        """Note how the namespace is before the calls run; code that begins after the step is none of it."""
+        if not self._is_frozen:
+            self.watch = Watch(state, maker)
 
     def refuse_answer(self, fault: Fault) -> None:
         """Turn the answer that this step gave into one that was refused."""
@@ -183,16 +181,14 @@ class StepDraft(Draft):
         """The step; a call without a result is answered by what stopped it."""
         fault = self.fault
         changes: tuple[NameChange, ...] = ()
-        if self._watched is not None:
-            state, before = self._watched
-            after = self._after or take_snapshot(state)
-            changes = find_changes(before, after)
-            self.bindings = {
-                change.name: Binding(
-                    change=change, before=before.value(change.name), after=after.value(change.name)
-                )
-                for change in changes
-            }
+        self._is_frozen = True
+        if self.watch is not None:
+            self.watch.end()
+            changes = self.watch.changes()
+            self.bindings = {}
+            for change in changes:
+                before, after = self.watch.ends_of(change.name)
+                self.bindings[change.name] = Binding(change=change, before=before, after=after)
         results = tuple(
             _within_limit(self.results[place])
             if place in self.results

@@ -7,6 +7,7 @@ and never from a `finally`.
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import replace
 from typing import Protocol
 
 from agent_magic.agents.asking import ask_model
@@ -82,8 +83,7 @@ def take_steps(run: Run, acting: Acting) -> Generator[Event, None, None]:
         if isinstance(step, ActionStep | PlanningStep):  # else it was answered in that very moment
             yield from _enter(run, acting, step)
     except BudgetReached as reached:
-        run.drop_step()  # the call was not made, so there is nothing in it
-        run.end("budget", error=Fault(kind="BudgetReached", message=str(reached)))
+        yield from _end_at_budget(run, acting, reached)
 
 
 def _end_midway(run: Run, stop: Interrupted | ApprovalError) -> RunResult:
@@ -91,6 +91,18 @@ def _end_midway(run: Run, stop: Interrupted | ApprovalError) -> RunResult:
         return run.end_interrupted(str(stop) or BY_PERSON)
     # Of a plan; where it is of a call, its step ends the run.
     return run.end("failed", error=Fault(kind=type(stop).__name__, message=stop.message))
+
+
+def _end_at_budget(run: Run, acting: Acting, reached: BudgetReached) -> Generator[Event, None, None]:
+    error = Fault(kind="BudgetReached", message=str(reached))
+    if not reached.is_midway:
+        run.drop_step()  # the call was not made, so there is nothing in it
+        run.end("budget", error=error)
+        return
+    told = replace(error, message="The time of the run was over before the reply was whole.")
+    step = run.end("budget", error=error, fault=told).steps[-1]
+    if isinstance(step, ActionStep | PlanningStep):
+        yield from _enter(run, acting, step)
 
 
 def _take_step(run: Run, acting: Acting) -> Generator[Event, None, None]:

@@ -1,22 +1,26 @@
 """The pieces of a reply, taken by a thread of their own where the model may be silent for long.
 
-So an interrupt need not wait for a provider's next piece. It must not look into the pieces.
+So neither an interrupt nor the end of the run's time need wait for a provider's next piece. It must
+not look into the pieces.
 """
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import queue
 import threading
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
+from agent_magic.agents.budget import check_time_amid, has_time_limit
 from agent_magic.agents.run import Run
 from agent_magic.agents.side_by_side import THREADS
 from agent_magic.core.messages import ChatMessage, MessageDelta
 
 Piece = MessageDelta | ChatMessage
 _NAP_S = 0.25
+"""Between two looks at what a signal handler has noted, for it may wake nobody."""
 
 
 def pull(pieces: Iterator[Piece], run: Run) -> Generator[Piece, None, None]:
@@ -25,9 +29,11 @@ def pull(pieces: Iterator[Piece], run: Run) -> Generator[Piece, None, None]:
     Raises:
         Interrupted: The person stopped the run. A request that is silent at that moment ends
             behind, with its next piece or its time limit, and nothing of it is used.
+        BudgetReached: The time of the run is over; what the request does is as above. A reply that
+            is whole by then counts.
     """
-    # Under `arun` the run has a thread already, which can be left behind as a whole.
-    is_left_behind = run.model.may_be_silent and run.loop is None
+    # Under `arun` the run has a thread already, which an interrupt can leave behind as a whole.
+    is_left_behind = run.model.may_be_silent and (run.loop is None or has_time_limit(run))
     return _by_a_thread(pieces, run) if is_left_behind else _here(pieces, run)
 
 
@@ -35,6 +41,8 @@ def _here(pieces: Iterator[Piece], run: Run) -> Generator[Piece, None, None]:
     try:
         for piece in pieces:
             run.raise_if_interrupted()
+            if not isinstance(piece, ChatMessage):
+                check_time_amid(run)
             yield piece
     finally:
         _close(pieces)
@@ -69,20 +77,30 @@ def _by_a_thread(pieces: Iterator[Piece], run: Run) -> Generator[Piece, None, No
     THREADS.start(lambda: context.run(work))
     try:
         while True:
-            try:
-                item = news.get(timeout=_NAP_S)
-            except queue.Empty:  # a signal handler may have noted something, and wakes nobody
-                item = None
-            run.raise_if_interrupted()
+            item = _next(news, run)
             if isinstance(item, _End):
                 if item.error is not None:
                     raise item.error
                 return
-            if item is not None:
-                yield item
+            yield item
     finally:
         is_left.set()
         take_off()
+
+
+def _next(news: queue.SimpleQueue[Piece | _End | None], run: Run) -> Piece | _End:
+    """What comes next, as soon as it comes."""
+    left_s = _NAP_S
+    while True:
+        item = None
+        with contextlib.suppress(queue.Empty):
+            item = news.get(timeout=left_s)
+        run.raise_if_interrupted()
+        if isinstance(item, ChatMessage | _End):
+            return item
+        left_s = min(check_time_amid(run), _NAP_S)
+        if item is not None:
+            return item
 
 
 def _close(pieces: Iterator[Piece]) -> None:

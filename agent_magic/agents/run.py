@@ -10,10 +10,11 @@ import asyncio
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from agent_magic.agents.approvals import Approvals
+from agent_magic.agents.attributing import Maker
 from agent_magic.agents.counting import CallIds, Failures, Seen, Spent
 from agent_magic.agents.drafts import Binding, Draft, PlanDraft, StepDraft
 from agent_magic.agents.meter import Meter
@@ -81,7 +82,7 @@ class Run:
     """One execution of a task."""
 
     loop: asyncio.AbstractEventLoop | None = None
-    """The caller's event loop under `arun`; async tools and `main_thread` tools run there."""
+    """The caller's event loop under `arun`; async tools run there."""
     result: RunResult | None = None
     is_signalled = False
     """Like `stop`, but set from a signal handler, where no lock may be taken."""
@@ -170,12 +171,13 @@ class Run:
         return self.max_steps - self.step_number + 1
 
     @property
-    def chain(self) -> Iterator[Run]:
+    def chain(self) -> tuple[Run, ...]:
         """The run itself, then those that it was started for, nearest first."""
-        run: Run | None = self
-        while run is not None:
-            yield run
-            run = run.above
+        return (self,) if self.above is None else (self, *self.above.chain)
+
+    def as_maker(self, code: str | None = None) -> Maker:
+        """Who makes its steps; one of code with what that says."""
+        return Maker(name=self.agent_name, run_ids=tuple(run.run_id for run in self.chain), code=code)
 
     @property
     def is_paused(self) -> bool:
@@ -276,12 +278,20 @@ class Run:
         *,
         value: Value = None,
         error: Fault | None = None,
+        fault: Fault | None = None,
         checks: tuple[CheckResult, ...] = (),
     ) -> RunResult:
         """Make the result; the first end counts.
 
         A step that is being made enters memory with what it has; an interrupt between two steps
         leaves a step of its own, so that memory always shows it.
+
+        Args:
+            status: How it ended.
+            value: The answer.
+            error: Why there is none, for the person.
+            fault: Of the step that is being made, for the model; None for the error.
+            checks: Of the answer.
         """
         with self._lock:
             if self.result is not None:
@@ -291,7 +301,7 @@ class Run:
                 n_made = sum(isinstance(step, ActionStep) for step in self.steps)
                 self._draft = StepDraft(self.first_step + n_made, is_code=self.mode == "code")
             if self._draft is not None:
-                self._draft.fault = self._draft.fault or error
+                self._draft.fault = self._draft.fault or fault or error
                 if status == "interrupted":
                     self._draft.take_back_answer()
                 self._freeze(self._draft)

@@ -43,7 +43,10 @@ class KeptThreads:
         jobs.put(job)
         try:
             threading.Thread(target=self._work, args=(jobs,), name="agent_magic", daemon=True).start()
-        except RuntimeError:
+        except RuntimeError as error:
+            if isinstance(error.__context__, KeyboardInterrupt):
+                # It has started, and does the job: Python's own wait for that does not stand Ctrl-C.
+                raise KeyboardInterrupt from None
             job()
 
     def _work(self, jobs: queue.SimpleQueue[Callable[[], None]]) -> None:

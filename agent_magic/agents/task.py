@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import ModuleType
 
+from agent_magic.core.errors import OptionError
 from agent_magic.core.picture import to_parts
 from agent_magic.core.state import AgentState
 from agent_magic.core.steps import StateVariable, TaskStep
@@ -67,3 +68,15 @@ def _is_data(value: Value) -> bool:
         and not isinstance(value, ModuleType)
         and type(value).__module__.partition(".")[0] != _OWN
     )
+
+
+def check_task(task: Value) -> None:
+    """See that something can be done.
+
+    Raises:
+        OptionError: It is no text, or a blank one.
+    """
+    if not isinstance(task, str):
+        raise OptionError(f"The task is of type {type(task).__name__}. Give it as text.")
+    if not task.strip():
+        raise OptionError("The task is empty. Say what the agent is to find out or do.")

@@ -201,7 +201,7 @@ class ToolCallingAgent(MultiStepAgent):
                 run, self, draft, ready, lambda call: _look_up(call, self._offered(moment), run)
             )
         if ready:
-            draft.watch(run.state.base)
+            draft.begin_watch(run.state.base, run.as_maker())
         budget = observation_budget(moment.window)
         bodies: dict[int, Body] = {}
 

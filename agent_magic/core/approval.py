@@ -64,6 +64,8 @@ class Question:
     items: tuple[Item, ...]
     agent_name: str = ""
     """Whose run asks: the agent itself, or one that it manages."""
+    agents: tuple[str, ...] = ()
+    """The way to it: the agent that was given the task, those that work for it, the one that asks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

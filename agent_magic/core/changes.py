@@ -34,11 +34,13 @@ class NameChange:
     after: str = ""
     """The same afterwards; empty when deleted."""
     detail: str = ""
-    """What differs inside: `columns + price_eur; dtype of n int64 → float64; 10 → 12 rows`."""
+    """What differs inside: `columns + price_eur; dtype of n int64 → float64; 10 → 12 rows`; and who else may have done it."""
 
     def __str__(self) -> str:
         if self.kind in ("added", "deleted"):
-            return f"{self.kind} {self.name}: {self.after or self.before}"
+            return ", ".join(
+                filter(None, [f"{self.kind} {self.name}: {self.after or self.before}", self.detail])
+            )
         is_rebound = self.kind == "rebound"
         verb, another = ("rebound", "another ") if is_rebound else ("changed in place", "")
         if self.detail:
@@ -61,8 +63,19 @@ class Snapshot:
         """What the name meant at that moment; `ABSENT` if there was none."""
         return self._values.get(name, ABSENT)
 
+    def take_over(self, names: Iterable[str], other: Snapshot) -> None:
+        """Be as `other` is in these names."""
+        for name in names:
+            for mine, theirs in ((self._values, other._values), (self._marks, other._marks)):
+                if name in theirs:
+                    cast("dict[str, Value]", mine)[name] = theirs[name]
+                else:
+                    mine.pop(name, None)
 
-def take_snapshot(state: State | Mapping[str, Value]) -> Snapshot:
+
+def take_snapshot(
+    state: State | Mapping[str, Value], hide: Callable[[dict[str, Value]], object] | None = None
+) -> Snapshot:
     """All names of `state` and what can be told of their values, to be compared later.
 
     Of containers only the top level is seen: a list's length, a dictionary's length and keys (up to
@@ -72,8 +85,11 @@ def take_snapshot(state: State | Mapping[str, Value]) -> Snapshot:
     Args:
         state: Which names count is its own business. One with a method `items`, as a dictionary has
             one, is read by it, which is faster. It may change while it is read.
+        hide: Is given all that was read, to let names mean what they mean beside this moment.
     """
     values = _read_names(state)
+    if hide is not None:
+        hide(values)
     marks: dict[str, Mark] = {}
     known = readers
     for name, value in values.items():

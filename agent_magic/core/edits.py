@@ -100,6 +100,22 @@ def edited(step: RunStep, changes: Mapping[str, Value]) -> RunStep:
     return dataclasses.replace(step, **changes)
 
 
+def has_images(step: RunStep) -> bool:
+    """Whether a model that sees is shown images of this step."""
+    match step:
+        case TaskStep():
+            return bool(step.images)
+        case ActionStep():
+            return bool(step.observations_images)
+        case _:
+            return False
+
+
+def without_images(step: RunStep) -> RunStep:
+    """A copy of a step that has images, without them."""
+    return edited(step, {"images": ()} if isinstance(step, TaskStep) else {"observations_images": None})
+
+
 def _edited_action(step: ActionStep, changes: Mapping[str, Value]) -> ActionStep:
     results = list(step.tool_results)
     if "arguments" in changes:

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agent_magic.core.digest import Digest, new_digest
 from agent_magic.core.edits import Field, StepView
 from agent_magic.core.messages import ChatMessage
 from agent_magic.core.short_form import Form, to_short_messages
 from agent_magic.core.steps import RunStep
 from agent_magic.core.values import Value
 
+NOTHING_KEPT: Mapping[str, str] = {}
+
 
 class Entry:
     """A step with all that a person or the window laid upon it."""
 
-    __slots__ = ("_rendered", "form", "is_dropped", "is_pinned", "kept", "step", "view")
+    __slots__ = ("_messages", "_summary", "form", "is_dropped", "is_pinned", "kept", "step", "view")
 
     def __init__(self, step: RunStep) -> None:
         self.step = step
@@ -28,46 +29,35 @@ class Entry:
         """Shortened last."""
         self.is_dropped = False
         self.form: Form = "whole"
-        self.kept: Mapping[str, str] = {}
+        self.kept = NOTHING_KEPT
         """See `short_form.to_short_messages`."""
-        self._rendered: dict[bool, tuple[ChatMessage, ...]] = {}
+        # No dict of both: there are as many as steps.
+        self._messages: tuple[ChatMessage, ...] | None = None
+        self._summary: tuple[ChatMessage, ...] | None = None
 
     def put(self, field: Field, value: Value) -> None:
         """Change one thing; what was rendered is rendered anew."""
         setattr(self, field, value)
-        self._rendered = {}
+        self._messages = self._summary = None
 
     def copy(self) -> Entry:
         """A copy that can be changed alone; it shares what is rendered already."""
         entry = Entry(self.step)
-        for name in Entry.__slots__[1:]:
+        for name in Entry.__slots__:
             setattr(entry, name, getattr(self, name))
-        entry._rendered = dict(self._rendered)
         return entry
 
     def to_messages(self, *, summary_mode: bool) -> tuple[ChatMessage, ...]:
         """The step's messages in its form, the same objects each time."""
-        rendered = self._rendered.get(summary_mode)
-        if rendered is None:
-            if self.form == "whole":
-                rendered = self.step.to_messages(summary_mode=summary_mode)
-            else:
-                rendered = to_short_messages(self.step, self.form, self.kept, summary_mode=summary_mode)
-            self._rendered[summary_mode] = rendered
-        return rendered
-
-
-class View:
-    """The messages of one projection as far as they are rendered."""
-
-    __slots__ = ("digest", "messages", "n_bytes", "n_entries", "n_left_out", "plan", "revision")
-
-    def __init__(self, revision: int) -> None:
-        self.revision = revision
-        self.messages: list[ChatMessage] = []
-        self.digest: Digest = new_digest()
-        self.n_bytes = 0
-        self.n_entries = 0
-        self.n_left_out = 0
-        self.plan: Entry | None = None
-        """The newest plan, where it is shown for that alone."""
+        messages = self._summary if summary_mode else self._messages
+        if messages is not None:
+            return messages
+        if self.form == "whole":
+            messages = self.step.to_messages(summary_mode=summary_mode)
+        else:
+            messages = to_short_messages(self.step, self.form, self.kept, summary_mode=summary_mode)
+        if summary_mode:
+            self._summary = messages
+        else:
+            self._messages = messages
+        return messages

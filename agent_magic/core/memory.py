@@ -11,19 +11,28 @@ import dataclasses
 import operator
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from agent_magic.core.digest import add_messages, digest_schemas, new_digest
-from agent_magic.core.edits import STEP_VIEWS, Field, MemoryChange, StepView, edited
-from agent_magic.core.entry import Entry, View
+from agent_magic.core.edits import (
+    STEP_VIEWS,
+    Field,
+    MemoryChange,
+    StepView,
+    edited,
+    has_images,
+    without_images,
+)
+from agent_magic.core.entry import Entry
 from agent_magic.core.errors import OptionError
-from agent_magic.core.form.entry import EntryRecord, to_entry_record
-from agent_magic.core.form.memory import MemoryRecord, read_memory, write_memory
+from agent_magic.core.form.entry import EntryRecord
+from agent_magic.core.form.memory import read_memory, write_memory
+from agent_magic.core.form.part import read_record
 from agent_magic.core.messages import ChatMessage, RequestKind, ToolSchema
+from agent_magic.core.rendering import Rendering, View
 from agent_magic.core.request import ACT, Projection, SentRequest
 from agent_magic.core.settings import SummaryMode
-from agent_magic.core.short_form import Form, left_out_note
-from agent_magic.core.steps import ActionStep, PlanningStep, RunStep, SystemPromptStep, TaskStep
+from agent_magic.core.short_form import Form
+from agent_magic.core.steps import RunStep, SystemPromptStep
 from agent_magic.core.values import Value
 
 _BY_WINDOW = "window"
@@ -40,17 +49,11 @@ class AgentMemory:
     def __init__(self, system_prompt: str = "", steps: Iterable[RunStep] = ()) -> None:
         self._system_prompts = [(0, SystemPromptStep(text=system_prompt))]
         self._entries = [Entry(step) for step in steps]
-        self._views: dict[Projection, View] = {}
+        self._rendering = Rendering()
         self._changes: list[MemoryChange] = []
         self._undoable: list[int] = []
         self._requests: list[SentRequest] = []
         self._revision = 0
-        self._digested: tuple[tuple[ToolSchema, ...], bytes] = ((), digest_schemas(()))
-        self._rendered_prompt: tuple[SystemPromptStep | None, tuple[ChatMessage, ...], bytes] = (
-            None,
-            (),
-            b"",
-        )
         self._lock = threading.RLock()
 
     # -- the record --------------------------------------------------------------------------
@@ -112,7 +115,7 @@ class AgentMemory:
             if text != self.system_prompt.text:
                 self._revision += 1
                 self._system_prompts.append((self._revision, SystemPromptStep(text=text)))
-                self._keep_views()
+                self._rendering.keep(self._revision)
 
     # -- projections -------------------------------------------------------------------------
 
@@ -160,7 +163,7 @@ class AgentMemory:
                 tail=tail,
                 schemas=schemas,
                 summary_mode=summary_mode,
-                digest=self._digest(view, projection, head, tail, schemas),
+                digest=self._digest(view, projection, (*head, *tail), schemas),
             )
             self._requests.append(request)
             system = self._system_messages() if projection.system else ()
@@ -187,8 +190,8 @@ class AgentMemory:
         """Whether what `rebuild` gives has the digest of what was sent."""
         with self._lock:
             then = self._at(request)
-            view = then._up_to_date(request.projection)
-            digest = then._digest(view, request.projection, request.head, request.tail, request.schemas)
+            view, around = then._up_to_date(request.projection), (*request.head, *request.tail)
+            digest = then._digest(view, request.projection, around, request.schemas)
         return digest == request.digest
 
     # -- what a person changes ---------------------------------------------------------------
@@ -257,10 +260,10 @@ class AgentMemory:
         """
         with self._lock:
             with_images = [
-                i for i, entry in enumerate(self._entries) if not entry.is_dropped and _images(entry.step)
+                i for i, entry in enumerate(self._entries) if not entry.is_dropped and has_images(entry.step)
             ]
             old = with_images[: max(len(with_images) - max(keep_last, 0), 0)]
-            self._change([(i, "step", _imageless(self._entries[i].step)) for i in old], by=by)
+            self._change([(i, "step", without_images(self._entries[i].step)) for i in old], by=by)
             return len(old)
 
     def undo(self) -> tuple[MemoryChange, ...]:
@@ -325,7 +328,7 @@ class AgentMemory:
             )
             self._entries.extend(entry.copy() for entry in run._entries[n_start:])
             self._system_prompts.append((self._revision, run.system_prompt))
-            self._views.clear()
+            self._rendering.forget()
 
     def to_dict(self) -> dict[str, Value]:
         """The whole memory as plain JSON, see `core.form.memory`; `from_dict` gives it back.
@@ -333,16 +336,7 @@ class AgentMemory:
         It holds what the runs held, secrets in it too: what goes into a notebook is `record`'s affair.
         Objects that JSON cannot hold are in it by their type, repr and name, as a `RecordedValue`.
         """
-        with self._lock:
-            record = MemoryRecord(
-                system_prompts=tuple(self._system_prompts),
-                entries=[to_entry_record(entry) for entry in self._entries],
-                changes=tuple(self._changes),
-                undoable=tuple(self._undoable),
-                requests=tuple(self._requests),
-                revision=self._revision,
-            )
-        return write_memory(record)
+        return write_memory(read_record(self))
 
     @classmethod
     def from_dict(cls, d: Mapping[str, Value]) -> AgentMemory:
@@ -356,8 +350,9 @@ class AgentMemory:
         memory._system_prompts = list(record.system_prompts)
         for entry_record in record.entries:
             entry = Entry(entry_record.step)
-            for name in EntryRecord.__slots__:
-                setattr(entry, name, getattr(entry_record, name))
+            if entry_record.is_laid_upon:
+                for name in EntryRecord.__slots__:
+                    setattr(entry, name, getattr(entry_record, name))
             memory._entries.append(entry)
         memory._changes = list(record.changes)
         memory._undoable = list(record.undoable)
@@ -408,71 +403,21 @@ class AgentMemory:
             if by not in ("undo", _BY_WINDOW):
                 self._undoable.append(self._revision)
 
-    def _keep_views(self) -> None:
-        """The steps are as they were, though the revision is another."""
-        for view in self._views.values():
-            if view.revision == self._revision - 1:
-                view.revision = self._revision
-
     def _up_to_date(self, projection: Projection) -> View:
-        view = self._views.get(projection)
-        if view is None or view.revision != self._revision or (view.plan and self._has_newer_plan(view)):
-            view = self._views[projection] = View(self._revision)
-        if view.n_entries < len(self._entries):
-            self._extend(view, projection)
-        return view
-
-    def _has_newer_plan(self, view: View) -> bool:
-        return any(_ends_plan(entry) for entry in self._entries[view.n_entries :])
-
-    def _extend(self, view: View, projection: Projection) -> None:
-        shows_plan = projection.summary_mode and projection.newest_plan
-        plan = _newest_plan(self._entries) if shows_plan else None
-        new: list[ChatMessage] = []
-        revision, view.revision = view.revision, -1  # Ctrl-C in here leaves a view that is made anew
-        for entry in self._entries[view.n_entries :]:
-            if entry.is_dropped or entry.view == "hidden":
-                continue
-            if entry.form == "left_out":
-                view.n_left_out += 1
-                continue
-            if view.n_left_out:
-                new.append(left_out_note(view.n_left_out))
-                view.n_left_out = 0
-            is_summary = projection.summary_mode if entry.view is None else entry.view == "summary"
-            if entry is plan and entry.view is None:
-                is_summary, view.plan = False, entry
-            new.extend(entry.to_messages(summary_mode=is_summary))
-        view.n_entries = len(self._entries)
-        view.messages.extend(new)
-        view.n_bytes += add_messages(view.digest, new)
-        view.revision = revision
+        return self._rendering.view(projection, self._entries, self._revision)
 
     def _system_messages(self) -> tuple[ChatMessage, ...]:
-        """The system prompt's message, the same object as long as it stays; its digest is kept beside it."""
-        prompt = self.system_prompt
-        if prompt is not self._rendered_prompt[0]:
-            messages, digest = prompt.to_messages(), new_digest()
-            add_messages(digest, messages)
-            self._rendered_prompt = (prompt, messages, digest.digest())
-        return self._rendered_prompt[1]
+        return self._rendering.system_messages(self.system_prompt)
 
     def _digest(
         self,
         view: View,
         projection: Projection,
-        head: tuple[ChatMessage, ...],
-        tail: tuple[ChatMessage, ...],
+        around: Sequence[ChatMessage],
         schemas: tuple[ToolSchema, ...],
     ) -> str:
-        self._system_messages()
-        if schemas is not self._digested[0]:
-            self._digested = (schemas, digest_schemas(schemas))
-        digest = view.digest.copy()
-        if head or tail:
-            add_messages(digest, (*head, *tail))
-        digest.update(self._digested[1] + (self._rendered_prompt[2] if projection.system else b""))
-        return digest.hexdigest()
+        prompt = self.system_prompt if projection.system else None
+        return self._rendering.digest(view, prompt, around, schemas)
 
     def _at(self, request: SentRequest) -> AgentMemory:
         """This memory as it stood when the request was sent."""
@@ -489,35 +434,3 @@ class AgentMemory:
             entries[change.index].put(change.field, change.old)
         then._entries = entries
         return then
-
-
-def _ends_plan(entry: Entry) -> bool:
-    """Whether the plan before this step counts no more."""
-    step = entry.step
-    if isinstance(step, PlanningStep):
-        return step.fault is None and bool(step.plan)
-    return isinstance(step, TaskStep) and step.resumes is None
-
-
-def _newest_plan(entries: list[Entry]) -> Entry | None:
-    for entry in reversed(entries):
-        if not entry.is_dropped and _ends_plan(entry):
-            return entry if isinstance(entry.step, PlanningStep) else None
-    return None
-
-
-def _images(step: RunStep) -> bool:
-    match step:
-        case TaskStep():
-            return bool(step.images)
-        case ActionStep():
-            return bool(step.observations_images)
-        case _:
-            return False
-
-
-def _imageless(step: RunStep) -> RunStep:
-    changes: dict[str, Value] = (
-        {"images": ()} if isinstance(step, TaskStep) else {"observations_images": None}
-    )
-    return edited(step, changes)

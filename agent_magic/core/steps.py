@@ -13,21 +13,46 @@ Steps are frozen records; `to_messages` is a pure choice of their fields, in two
 | action: reasoning, what is signed of it | beside native calls, for a provider that wants it back | the same |
 | final answer | for a native call its tool result; else assistant text; never both | the same |
 
-It must not ask a model, nor change a record.
+Tasks, plans and system prompts have files of their own, and can be imported from here too. It must not
+ask a model, nor change a record.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NoReturn, TypeVar
 
 from agent_magic.core.changes import NameChange
+from agent_magic.core.memory_step import MemoryStep, SystemPromptStep, frozen
 from agent_magic.core.messages import ChatMessage, ImagePart, TokenUsage, ToolCall
 from agent_magic.core.outcome import AgentMode, CheckResult, Fault, RunStatus, Timing, Verified
+from agent_magic.core.plan import PlanDiff, PlanningStep
 from agent_magic.core.sound import Sound
-from agent_magic.core.values import Description, Value, to_text
+from agent_magic.core.task import StateVariable, TaskStep
+from agent_magic.core.values import Value, to_text
+
+__all__ = [
+    "ACCEPTED",
+    "ANSWER_GIVEN",
+    "CLOSING_TAG",
+    "CODE_CALL",
+    "NOTHING_TOLD",
+    "OPENING_TAG",
+    "ActionStep",
+    "Fault",
+    "FinalAnswerStep",
+    "MemoryStep",
+    "PlanDiff",
+    "PlanningStep",
+    "RunResult",
+    "RunStep",
+    "StateVariable",
+    "SystemPromptStep",
+    "TaskStep",
+    "Timing",
+    "ToolResult",
+    "to_code",
+]
 
 ACCEPTED = "accepted"
 """The tool result of a `final_answer` call that was taken."""
@@ -39,50 +64,6 @@ ANSWER_GIVEN = "The answer was given: "
 """How the line begins that tells, in the observation of code, which answer it gave."""
 OPENING_TAG, CLOSING_TAG = "<code>", "</code>"
 """Between these a model writes its code."""
-_Class = TypeVar("_Class", bound=type)
-
-
-def _frozen(cls: _Class) -> _Class:
-    """Let an assignment to a step say how a step is changed."""
-
-    def refuse(self: object, name: str, value: object = None) -> NoReturn:
-        del value
-        raise dataclasses.FrozenInstanceError(
-            f"{type(self).__name__}.{name} cannot be assigned: a step is a record of what happened. "
-            f"Write agent.memory.edit(step, {name}=…): the original is kept, and agent.memory.undo() brings it back."
-        )
-
-    cls.__setattr__ = refuse  # pyright: ignore[reportAttributeAccessIssue] - over the one that dataclass made
-    return cls
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryStep:
-    """The root of all steps: a callback registered for it hears of every kind."""
-
-    def to_messages(self, *, summary_mode: bool = False) -> tuple[ChatMessage, ...]:
-        """What a model is shown of this step, in the normal or the summary view."""
-        raise NotImplementedError
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StateVariable:
-    """A variable that a task mentions, as the model is told of it."""
-
-    name: str
-    description: Description
-
-    def __str__(self) -> str:
-        return f"@{self.name}: {self.description}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanDiff:
-    """How a plan differs from the one before it, in its lines."""
-
-    added: tuple[str, ...] = ()
-    dropped: tuple[str, ...] = ()
-    kept: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,96 +109,7 @@ class ToolResult:
         return "\n".join([*(f"({note})" for note in self.notes), body]) if self.notes else body
 
 
-@_frozen
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SystemPromptStep(MemoryStep):
-    """The system prompt of a memory."""
-
-    text: str
-
-    def to_messages(self, *, summary_mode: bool = False) -> tuple[ChatMessage, ...]:
-        """One system message; nothing in the summary view."""
-        return () if summary_mode else (ChatMessage(role="system", content=self.text),)
-
-
-@_frozen
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskStep(MemoryStep):
-    """A task as the person gave it."""
-
-    task: str
-    """The text, byte for byte (a mention `\\@name` stands here as `@name`)."""
-    images: tuple[ImagePart, ...] = ()
-    variables: tuple[StateVariable, ...] = ()
-    """Those that it mentions, with a preview of each."""
-    others: tuple[StateVariable, ...] = ()
-    """Others that are open to it, without previews."""
-    n_others_left_out: int = 0
-    resumes: str | None = None
-    """The id of the run that this one goes on with; `task` is then the correction, or a word to go on."""
-    is_ours: bool = False
-    """The text is the runtime's: the run was resumed without a correction."""
-    undone: tuple[str, ...] = ()
-    """What the person took back of earlier steps' changes before this task, a line each."""
-
-    def to_messages(self, *, summary_mode: bool = False) -> tuple[ChatMessage, ...]:
-        """One user message: the task, the variables it mentions, its images; alike in both views."""
-        del summary_mode
-        text = self.task
-        if self.variables:
-            text += "\n\nState variables:\n" + "\n".join(f"- {variable}" for variable in self.variables)
-        if self.others:
-            text += "\n\nOther variables:\n" + "\n".join(f"- {variable}" for variable in self.others)
-            if self.n_others_left_out:
-                text += f"\n- and {self.n_others_left_out:,} more"
-        if self.undone:
-            text += "\n\nThe person has taken back what earlier steps made:\n" + "\n".join(
-                f"- {line}" for line in self.undone
-            )
-        return (ChatMessage(role="user", content=text, images=self.images, is_ours=self.is_ours),)
-
-
-@_frozen
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanningStep(MemoryStep):
-    """A plan, or the failure to make one."""
-
-    step_number: int
-    """Of the action step before which it was made."""
-    timing: Timing
-    plan: str = ""
-    """The text that counts, as the person approved it; empty if there is none."""
-    handover: str = ""
-    """The user message that hands the turn back to acting."""
-    model_output: str = ""
-    """As the model wrote it."""
-    reasoning: str = ""
-    is_first: bool = True
-    """The first plan of its run."""
-    diff: PlanDiff = PlanDiff()
-    """Against the plan before it in the same run."""
-    fault: Fault | None = None
-    """Why there is no plan: the call failed, was interrupted, or the person refused it."""
-    token_usage: TokenUsage | None = None
-    model_input_digest: str = ""
-    """Of the request, see `core.digest`."""
-
-    @property
-    def is_interrupted(self) -> bool:
-        """Whether the person stopped it."""
-        return self.fault is not None and self.fault.kind == "Interrupted"
-
-    def to_messages(self, *, summary_mode: bool = False) -> tuple[ChatMessage, ...]:
-        """The plan as the assistant's and the user message after it; nothing in the summary view."""
-        if summary_mode or self.fault or not self.plan:
-            return ()
-        return (
-            ChatMessage(role="assistant", content=self.plan),
-            ChatMessage(role="user", content=self.handover, is_ours=True),
-        )
-
-
-@_frozen
+@frozen
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionStep(MemoryStep):
     """One turn of the loop: what the model said, what was called or run, what came of it."""
@@ -349,7 +241,7 @@ def _to_error(fault: Fault) -> ChatMessage:
     return ChatMessage(role="user", content=fault.message, is_error=True, is_ours=True)
 
 
-@_frozen
+@frozen
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinalAnswerStep(MemoryStep):
     """The answer of a run."""

@@ -18,7 +18,7 @@ import pathlib
 import reprlib
 import uuid
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
@@ -36,6 +36,10 @@ _MAX_PARTS = 2_000
 
 _MAX_NODES = 1_000_000
 """Containers in a value that are looked into; lists that share sublists can have far more on paper."""
+_TEXT = frozenset({str})
+_PLAIN = frozenset({bool, int, float, str})
+_CONTAINERS = frozenset({list, dict})
+_JSON = frozenset({type(None), *_PLAIN, *_CONTAINERS})
 _SCALARS = (
     numbers.Number,
     dt.date,
@@ -86,7 +90,29 @@ def is_endless(value: Value) -> bool:
 
 def is_json(value: Value) -> bool:
     """Whether JSON can hold the value with nothing lost: None, bool, int, float, str, list, dict."""
-    return _is_json(value, MAX_DEPTH, set(), [_MAX_NODES])
+    if type(value) not in _CONTAINERS:
+        return value is None or (type(value) in _PLAIN and not _is_too_long(value))
+    # Level by level, each as a whole: results have a million parts, and calls of Python for each cost more
+    # than all of their text. What holds itself ends at the depth or the number.
+    level, n_left = [value], _MAX_NODES
+    for _ in range(MAX_DEPTH):
+        n_left -= len(level)
+        dicts = [one for one in level if type(one) is dict]
+        if n_left < 0 or not set(map(type, itertools.chain.from_iterable(dicts))) <= _TEXT:
+            return False
+        lists = [one for one in level if type(one) is list]
+        kinds = set(map(type, _parts(dicts, lists)))
+        if not kinds <= _JSON:
+            return False
+        if int in kinds and any(
+            part.bit_length() > _MAX_BITS for part in _parts(dicts, lists) if type(part) is int
+        ):
+            return False
+        if kinds.isdisjoint(_CONTAINERS):
+            return True
+        below = (part for part in _parts(dicts, lists) if type(part) in _CONTAINERS)
+        level = list(itertools.islice(below, n_left + 1))
+    return False
 
 
 def is_text_like(value: Value) -> bool:
@@ -137,25 +163,10 @@ def describe(value: Value, max_chars: int = 600) -> Description:
     return Description(type_name=type(value).__name__, shape=_shape(value), preview=preview)
 
 
-def _is_json(value: Value, depth: int, above: set[int], left: list[int]) -> bool:
-    kind = cast("type[Value]", type(value))
-    if value is None or kind in (bool, int, float, str):
-        return not _is_too_long(value)
-    left[0] -= 1
-    if depth == 0 or left[0] < 0 or id(value) in above:
-        return False
-    if kind is list:
-        inner: Any = value
-    elif kind is dict:
-        if not all(type(key) is str for key in value):
-            return False
-        inner = value.values()
-    else:
-        return False
-    above.add(id(value))
-    fits = all(_is_json(item, depth - 1, above, left) for item in inner)
-    above.discard(id(value))
-    return fits
+def _parts(dicts: Iterable[dict[Value, Value]], lists: Iterable[list[Value]]) -> Iterator[Value]:
+    return itertools.chain(
+        itertools.chain.from_iterable(map(dict.values, dicts)), itertools.chain.from_iterable(lists)
+    )
 
 
 def _is_too_long(value: Value) -> bool:

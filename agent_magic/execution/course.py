@@ -44,6 +44,7 @@ QUIET: set[str] = {
             "audit",
             "awaiting",
             "displaying",
+            "ending",
             "executor",
             "interpreter",
             "protecting",
@@ -89,6 +90,10 @@ class Running:
         self.line: int | None = None
         """Of the code, where it was stopped."""
         self.is_over = False
+        self.is_signalled = False
+        """Ctrl-C came, and nobody was told yet."""
+        self.needs_turn = self.has_turn = False
+        """Nobody else's code runs in the namespace."""
         self.on_leave: Callable[[], None] = _nothing
         """Called when the first of its threads leaves the code for a person's."""
         self.on_return: Callable[[], None] = _nothing
@@ -194,7 +199,9 @@ class Running:
         self.stop("interrupted")
         self._kick_soon()
         # What a person's code is to be told by Ctrl-C is for its own handler to say.
-        return self._is_outside and not _is_quiet(frame)
+        is_passed_on = self._is_outside and not _is_quiet(frame)
+        self.is_signalled = self.is_signalled or not is_passed_on
+        return is_passed_on
 
     def _on_interrupt(self) -> None:
         self.stop("interrupted")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from typing import Protocol
 
 from agent_magic.core.errors import CodeRefused, ParsingError, StepError
@@ -91,17 +92,26 @@ class NamespaceExecutor:
             KeyboardInterrupt: Ctrl-C came before the code was entered, or after it was left.
         """
         audit.install()
-        parent = HERE.running
-        running = Running(step, self.namespace, filename=_new_filename(step.label), parent=parent)
-        has_turn = False
+        running = Running(step, self.namespace, filename=_new_filename(step.label), parent=HERE.running)
+        outcome = self._execute_in_turn(running)
+        # Ctrl-C that came too late to end the code, such as after an answer, is not lost.
+        return replace(outcome, is_stopped=True) if running.is_signalled else outcome
+
+    def _execute_in_turn(self, running: Running) -> CodeOutcome:
+        step, parent = running.step, running.parent
+        has_begun = False
         own = [name for name in ("__builtins__", "__name__") if name not in self.namespace]
         try:
             running.start()
             # Code that calls an agent on this very namespace waits for it, so its turn is lent.
-            if parent is None or parent.namespace is not self.namespace:
-                has_turn = self._turns.take(lambda: running.reason is not None or step.is_interrupted())
-                if not has_turn:
+            running.needs_turn = parent is None or parent.namespace is not self.namespace
+            if running.needs_turn:
+                running.has_turn = self._turns.take(
+                    lambda: running.reason is not None or step.is_interrupted()
+                )
+                if not running.has_turn:
                     return CodeOutcome(is_stopped=True)
+            has_begun = True
             step.on_turn()
             HERE.running = None
             self.namespace.setdefault("__name__", "__main__")
@@ -116,8 +126,9 @@ class NamespaceExecutor:
                 LIVE.remove(running)
             for name in own:  # for the code alone; functions and classes hold their own
                 self.namespace.pop(name, None)
-            if has_turn:
+            if has_begun:
                 step.on_end()
+            if running.has_turn:
                 self._turns.hand_on()
             running.finish()
 
@@ -190,6 +201,8 @@ class _Room:
             internal=executor._internal,
         )
         self._at_leaving = executor.namespace
+        self._made_by_leaving: dict[str, Value] = {}
+        self._has_lost_turn = False
         self._notes: list[str] = []
         self._kept: dict[str, Value] = {}
 
@@ -203,7 +216,7 @@ class _Room:
                 self._protect()
                 self._ledger.lend()
                 running.resume_clock()
-                ending = self._enter()
+                value, error = self._enter()
             finally:
                 running.stop_clock()
                 if running.reason is not None and running.threads:
@@ -214,7 +227,7 @@ class _Room:
                 self._settle()
         if changed:
             self._notes.append(f"{', '.join(changed)} put back: code may not change the interpreter.")
-        return ending
+        return Ending(value=value, error=error)
 
     def to_outcome(self, ending: Ending) -> CodeOutcome:
         """What came of it."""
@@ -238,8 +251,12 @@ class _Room:
 
     # -- round the code ------------------------------------------------------------------------
 
-    def _enter(self) -> Ending:
-        """Run the body, then the last expression: the one function below which signals are raised."""
+    def _enter(self) -> tuple[Value, BaseException | None]:
+        """Run the body, then the last expression, and give its value and what was raised.
+
+        It is the one function below which signals are raised, so it calls nothing outside of its `try`:
+        what is raised there would leave the step, and be taken for the end of the process.
+        """
         running = self._running
         compiled, namespace = self._compiled, self._executor.namespace
         value: Value = None
@@ -258,8 +275,8 @@ class _Room:
                 finally:
                     HERE.running = None
         except BaseException as error:  # noqa: BLE001 - code may raise anything, SystemExit included
-            return Ending(error=error)
-        return Ending(value=value)
+            return None, error
+        return value, None
 
     def _show(self, shown: str | Picture) -> None:
         if isinstance(shown, str):
@@ -274,9 +291,11 @@ class _Room:
         if guard.protect is not None:
             known = {**handed, **values}
             values = {name: known[name] for name in guard.protect if name in known}
+            ids = {id(value) for value in values.values()}
+            handed = {name: value for name, value in handed.items() if id(value) in ids}
         elif guard.writes == "all":
-            values = {}
-        elif handed:  # under the names that the code knows
+            values, handed = {}, {}
+        if handed:  # under the names that the code was given them by
             ids = {id(value) for value in handed.values()}
             values = {**{name: value for name, value in values.items() if id(value) not in ids}, **handed}
         if values:
@@ -284,18 +303,27 @@ class _Room:
 
     def _leave(self) -> None:
         """A person's code is about to run inside the step."""
+        if self._has_lost_turn:
+            return
         self._notes += self._protection.end()
         # Its other threads go on with the names that they know.
         if not any(thread.is_alive() for thread in self._running.threads):
             self._ledger.take_back()
-        self._put_back_names()
+        self._made_by_leaving = self._put_back_names()
         self._at_leaving = self._executor.namespace.copy()
-        if self._running.parent is None:
+        self._running.step.on_leave()
+        if self._running.has_turn:
+            self._running.has_turn = False
             self._executor._turns.hand_on()
 
     def _come_back(self) -> None:
-        if self._running.parent is None:
-            self._executor._turns.take(lambda: self._running.reason is not None)
+        running = self._running
+        if running.needs_turn:
+            running.has_turn = self._executor._turns.take(lambda: running.reason is not None)
+            if not running.has_turn:  # it is to end now, and the names are another's
+                self._has_lost_turn = True
+                return
+        running.step.on_return()
         self._ledger.come_back(self._at_leaving)
         self._protect()
 
@@ -310,6 +338,9 @@ class _Room:
     def _settle(self) -> None:
         """Names of the person's mean what they meant; the others that were bound are of the code's making."""
         namespace, made = self._executor.namespace, self._executor._made
+        if self._has_lost_turn:
+            made.update(self._made_by_leaving)
+            return
         for name, value in self._put_back_names().items():
             if self._running.step.guard.writes == "none" and name not in self._persons:
                 self._kept[name] = value

@@ -61,9 +61,13 @@ class CodeStep:
     """Whether the person has stopped the run; asked often, also from signal handlers."""
     on_interrupt: Callable[[Callable[[], None]], Callable[[], None]] = _never_woken
     """Takes what is to be called, from any thread, when the person stops the run; gives what takes it off."""
-    on_turn: Callable[[], None] = _nothing
+    on_turn: Callable[[], object] = _nothing
     """Called when nobody else's code runs in the namespace, before a name is lent."""
-    on_end: Callable[[], None] = _nothing
+    on_leave: Callable[[], object] = _nothing
+    """Called when a person's code begins inside of the step, all names given back; others may follow then."""
+    on_return: Callable[[], object] = _nothing
+    """Called when that has ended, and nobody else's code runs any more."""
+    on_end: Callable[[], object] = _nothing
     """Called when all names are given back, while still nobody else's code runs."""
     max_output: int = 20_000
     """Characters kept of what is printed."""

@@ -5,6 +5,7 @@ It must not look into values: what is changed in place is `protecting`'s affair.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from itertools import islice
@@ -63,6 +64,38 @@ def _is_of_code(value: Value) -> bool:
     return getattr(code, "co_filename", None) in FILENAMES
 
 
+_lending: dict[int, tuple[Ledger, ...]] = {}
+"""Those that lend names now, by the id of their namespace, in the order in which they began."""
+_lock = threading.Lock()
+
+
+def hide_lent(namespace: Mapping[str, Value], values: dict[str, Value]) -> None:
+    """Let lent names mean in `values` what they mean when no code runs.
+
+    Args:
+        namespace: The living one.
+        values: Read from it; changed.
+    """
+    for ledger in reversed(_lending.get(id(namespace), ())):
+        ledger.hide(values)
+
+
+def _note(ledger: Ledger) -> None:
+    with _lock:
+        key = id(ledger._namespace)
+        _lending[key] = (*_lending.get(key, ()), ledger)
+
+
+def _forget(ledger: Ledger) -> None:
+    with _lock:
+        key = id(ledger._namespace)
+        left = tuple(each for each in _lending.get(key, ()) if each is not ledger)
+        if left:
+            _lending[key] = left
+        else:
+            _lending.pop(key, None)
+
+
 class Ledger:
     """What names meant before a step, and what they are to mean after it.
 
@@ -99,8 +132,9 @@ class Ledger:
         if self._is_lent:
             return
         self._is_lent = True
+        self._hidden = {name: self._namespace.get(name, _ABSENT) for name in self._lent}
+        _note(self)  # before the first of them, so that at no moment one is taken for what it is not
         for name, value in self._lent.items():
-            self._hidden[name] = self._namespace.get(name, _ABSENT)
             self._namespace[name] = self.rebound.get(name, value)
 
     def take_back(self) -> None:
@@ -121,6 +155,19 @@ class Ledger:
             else:
                 namespace[name] = before
         self._is_lent = False
+        _forget(self)
+
+    def hide(self, values: dict[str, Value]) -> None:
+        """Let lent names mean in `values`, which were read from the namespace, what they mean to others."""
+        for name, value in self._lent.items():
+            now = values.get(name, _ABSENT)
+            if name in self._fixed and now is not value and now is not _ABSENT and not _is_of_code(now):
+                continue
+            before = self._hidden.get(name, _ABSENT)
+            if before is _ABSENT:
+                values.pop(name, None)
+            else:
+                values[name] = before
 
     def come_back(self, at_leaving: Mapping[str, Value]) -> None:
         """What a person's code has bound since the namespace was `at_leaving` is the person's."""

@@ -13,10 +13,16 @@ from agent_magic.models.litellm_stream import ProviderStream
 from agent_magic.models.raw_reply import ReplyBody
 
 
-def complete(litellm: Any, request: dict[str, Value]) -> Any:
-    """Ask; gives a `ProviderStream`, or a whole reply in LiteLLM's form."""
+def complete(litellm: Any, request: dict[str, Value], *, patience_s: float) -> Any:
+    """Ask; gives a `ProviderStream`, or a whole reply in LiteLLM's form.
+
+    Args:
+        litellm: The library.
+        request: What it is given.
+        patience_s: See `ProviderStream`.
+    """
     if request["stream"]:
-        return ProviderStream(litellm.completion(**request))
+        return ProviderStream(litellm.completion(**request), patience_s)
     body = ReplyBody()
     try:
         response = litellm.completion(**{"logger_fn": body.keep, **request})

@@ -61,6 +61,8 @@ from agent_magic.models.thinking import ThinkingSplitter
 
 _SECRET_OPTION = re.compile(r"key|token|secret|password|credential", re.IGNORECASE)
 _LOCK = threading.Lock()
+_KEPT_OPEN = 10
+"""How many times as long as a silent stream one is waited for that is kept open: models that think may take minutes."""
 
 
 def _is_wait(timeout_s: Value) -> bool:
@@ -81,7 +83,9 @@ class LiteLLMModel(Model):
         model_id: As LiteLLM spells it, `provider/name`, such as `openai/gpt-4.1`.
         api_base: Address of an OpenAI-compatible server, `http://127.0.0.1:8000/v1`.
         api_key: Instead of the provider's environment variable. It is never shown.
-        timeout_s: How long the provider may be silent, in seconds.
+        timeout_s: How long the provider may be silent, in seconds. Of a stream that it only keeps open
+            (with comments, as some do while a model thinks) a piece has to come in ten times as long.
+            A call that takes longer has failed, and is tried again.
         context_window: Tokens of a request and its reply together, where LiteLLM does not know
             them or the server allows fewer.
         native_tools: Whether tools are called natively; None asks LiteLLM.
@@ -230,6 +234,8 @@ class LiteLLMModel(Model):
                 delta = to_delta(chunk)
                 if delta is None:
                     continue
+                if delta.text or delta.reasoning or delta.tool_calls or delta.finish_reason:
+                    stream.note_piece()
                 builder.add(delta)
                 signed.add(chunk.choices[0].delta)
                 yield from splitter.feed(delta.text)
@@ -347,7 +353,8 @@ class LiteLLMModel(Model):
             if self._sets_markers:
                 request = with_markers(request, self.model_id, kind)
             try:
-                return complete(litellm, with_messages_as_they_are(request, mode=self._info.get("mode")))
+                request_as_is = with_messages_as_they_are(request, mode=self._info.get("mode"))
+                return complete(litellm, request_as_is, patience_s=_KEPT_OPEN * self._timeout_s)
             except Exception as error:  # raised again, but for what can be put right
                 if self._reasoning_back is not False and misses_reasoning(error, request, messages):
                     self._reasoning_back = True

@@ -6,7 +6,7 @@ It must not import LiteLLM, nor ask anything.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from agent_magic.core.values import Value
 from agent_magic.models.model import WireRequest
@@ -14,6 +14,8 @@ from agent_magic.models.provider_form import ProviderMessage
 
 _COMPATIBLE = frozenset({"openai", "azure", "hosted_vllm", "lm_studio", "huggingface", "groq", "openrouter"})
 """Providers whose requests are OpenAI's own form, whatever server stands behind them."""
+_BRIDGED = frozenset({"openai", "azure"})
+"""Those of them whose models LiteLLM may ask by OpenAI's newer form in place of chat, if they are to reason."""
 _TYPES_NEEDED = frozenset({"gemini", "vertex_ai", "vertex_ai_beta"})
 """Providers for which LiteLLM makes an object of whatever may be anything."""
 _KINDS_OF_SCHEMA = frozenset({"type", "anyOf", "oneOf", "allOf", "enum", "const", "$ref", "not"})
@@ -102,12 +104,25 @@ def with_messages_as_they_are(request: dict[str, Value], *, mode: Value) -> dict
     Args:
         mode: Of the model, as LiteLLM knows it.
     """
-    speaks_chat = mode in (None, "chat") and "reasoning_effort" not in request
-    if not (speaks_chat and request["model"].partition("/")[0] in _COMPATIBLE):
+    provider = request["model"].partition("/")[0]
+    is_bridged = provider in _BRIDGED and "reasoning_effort" in request
+    if mode not in (None, "chat") or is_bridged or provider not in _COMPATIBLE:
         return request
     messages = request["messages"]
     if not any(message["content"] is None or "reasoning_content" in message for message in messages):
         return request
-    if any("cache_control" in message for message in messages):  # LiteLLM puts it where it belongs
+    if "cache_control_injection_points" in request:  # LiteLLM writes the person's marks into them
         return request
-    return {**request, "extra_body": {"messages": request["messages"], **request.get("extra_body", {})}}
+    sent = [_with_mark_in_content(message) for message in messages]
+    return {**request, "extra_body": {"messages": sent, **request.get("extra_body", {})}}
+
+
+def _with_mark_in_content(message: ProviderMessage) -> ProviderMessage:
+    """The message with a cache mark of its own at its last part, where servers of OpenAI's form look for it."""
+    if "cache_control" not in message:
+        return message
+    content, mark = message["content"], message["cache_control"]
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    *others, last = cast("Sequence[ProviderMessage]", parts)
+    bare = {name: value for name, value in message.items() if name != "cache_control"}
+    return {**bare, "content": [*others, {**last, "cache_control": mark}]}

@@ -7,6 +7,8 @@ are lists of parts. It must not import LiteLLM: its objects are known by their a
 from __future__ import annotations
 
 import json
+import math
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
@@ -18,11 +20,17 @@ _LINES = ("streaming_response", "response_iterator")
 
 
 class ProviderStream:
-    """The chunks of a reply; closing it ends the request."""
+    """The chunks of a reply; closing it ends the request.
 
-    def __init__(self, stream: Any) -> None:
+    Args:
+        stream: LiteLLM's.
+        patience_s: How long bytes may come, such as comments that keep the connection open, and no
+            piece of the reply among them; it is a `TimeoutError` then.
+    """
+
+    def __init__(self, stream: Any, patience_s: float = math.inf) -> None:
         self._stream = stream
-        self._watch = _Watch()
+        self._watch = _Watch(patience_s)
         if hasattr(getattr(stream, "completion_stream", None), "__next__"):
             stream.completion_stream = self._watch.over(stream.completion_stream)
         elif getattr(stream, "make_call", None) is not None:  # asked at the first look only
@@ -31,7 +39,10 @@ class ProviderStream:
 
     def __iter__(self) -> Iterator[Any]:
         try:
-            yield from self._stream
+            for chunk in self._stream:
+                start = time.monotonic()
+                yield chunk
+                self._watch.last_piece += time.monotonic() - start  # the reader's own time
         except Exception as error:  # raised again, by a truer name if there is one
             if self._watch.broken is not None:  # LiteLLM tells it in words of its own
                 raise self._watch.broken from error
@@ -40,6 +51,10 @@ class ProviderStream:
     def close(self) -> None:
         """End the request."""
         self._stream.close()
+
+    def note_piece(self) -> None:
+        """Say that the last chunk held something of the reply."""
+        self._watch.last_piece = time.monotonic()
 
     @property
     def has_ended(self) -> bool:
@@ -70,14 +85,16 @@ class ProviderStream:
 class _Watch:
     """What is seen of the provider's own chunks."""
 
-    def __init__(self) -> None:
+    def __init__(self, patience_s: float) -> None:
+        self._patience_s = patience_s
+        self.last_piece = time.monotonic()
         self.is_watching = False
         self.reads_lines = False
         self.has_ended = False
         self.has_choice = False
         self.ends_in_lines = False
         self.has_end_line = False
-        self.broken: BrokenReplyError | None = None
+        self.broken: BrokenReplyError | TimeoutError | None = None
 
     def over(self, chunks: Any) -> Any:
         """The same chunks, looked at one by one; their attributes are still there."""
@@ -86,6 +103,11 @@ class _Watch:
         self.is_watching = True
         # A reader of Gemini's joins lines that are no JSON each, and loses them if they never are.
         joins = hasattr(chunks, "_json_buffer")
+        # The provider's own library reads bytes, and lets no comment of a stream through.
+        response: Any = getattr(chunks, "response", None)
+        if hasattr(response, "iter_bytes"):
+            read = response.iter_bytes
+            response.iter_bytes = lambda *given: self._in_time(read(*given))
         lines: Any = next((getattr(chunks, name) for name in _LINES if hasattr(chunks, name)), None)
         if hasattr(lines, "__next__"):
             self.reads_lines = True
@@ -111,9 +133,23 @@ class _Watch:
                 if thinking:
                     delta.reasoning_content = (getattr(delta, "reasoning_content", None) or "") + thinking
 
+    def _in_time(self, parts: Iterable[Any]) -> Iterator[Any]:
+        for part in parts:
+            yield part  # whatever is in it counts before the time does
+            self.look_at_time()
+
+    def look_at_time(self) -> None:
+        """Break the stream off if it has brought nothing for too long."""
+        silence_s = time.monotonic() - self.last_piece
+        if silence_s > self._patience_s:
+            self.broken = TimeoutError(
+                f"The connection was kept open, but for {silence_s:.0f} s no piece of a reply came."
+            )
+            raise self.broken
+
     def _check(self, lines: Iterable[Any], *, joins: bool) -> Iterator[Any]:
         held = ""
-        for line in lines:
+        for line in self._in_time(lines):
             data = _data_of(line)
             piece = _read(data) if data else None
             if data and piece is None:
@@ -159,6 +195,7 @@ class _Watched:
         return self
 
     def __next__(self) -> Any:
+        self._watch.look_at_time()
         chunk = next(self._chunks)
         self._watch.look_at(chunk)
         return chunk

@@ -68,8 +68,7 @@ def ask_by_input(agent: MultiStepAgent, question: Question, read: Read | None = 
         KeyboardInterrupt: Ctrl-C at the prompt.
     """
     read = read or builtins.input
-    if question.agent_name not in ("", agent.name):
-        print(f"{question.agent_name}, which works for {agent.name}, asks:")
+    asker = " → ".join(question.agents) if question.agent_name not in ("", agent.name) else ""
     approve_rest = False
     for place, item in enumerate(question.items):
         while agent.approvals.is_open(item.id):
@@ -77,7 +76,7 @@ def ask_by_input(agent: MultiStepAgent, question: Question, read: Read | None = 
                 if approve_rest:
                     agent.approvals.answer(item.id, "approve", digest=item.digest, by=_BY)
                 else:
-                    approve_rest = _ask(agent, item, len(question.items) - place, read)
+                    approve_rest = _ask(agent, item, asker, len(question.items) - place, read)
             except OptionError as error:  # arguments that do not fit, or it was answered elsewhere by now
                 print(to_display(redact(error.message)))
             except (EOFError, StdinNotImplementedError):
@@ -85,11 +84,15 @@ def ask_by_input(agent: MultiStepAgent, question: Question, read: Read | None = 
                 return
 
 
-def _ask(agent: MultiStepAgent, item: Item, n_left: int, read: Read) -> bool:
-    """Ask once for one item; whether all that follow are approved too."""
+def _ask(agent: MultiStepAgent, item: Item, asker: str, n_left: int, read: Read) -> bool:
+    """Ask once for one item; whether all that follow are approved too.
+
+    Args:
+        asker: The way to the agent that wants it; empty if it is the one that was given the task.
+    """
     desk = agent.approvals
     also = ", [a]ll of this step" if n_left > 1 else ""
-    said = read(f"{_question(item)} [y]es, [n]o, [e]dit{also}: ").strip().lower()
+    said = read(f"{_question(item, asker)} [y]es, [n]o, [e]dit{also}: ").strip().lower()
     match said:
         case "y" | "yes" | "a" | "all" if said[0] == "y" or also:
             desk.answer(item.id, "approve", digest=item.digest, by=_BY)
@@ -107,22 +110,22 @@ def _ask(agent: MultiStepAgent, item: Item, n_left: int, read: Read) -> bool:
     return False
 
 
-def _question(item: Item) -> str:
+def _question(item: Item, asker: str) -> str:
     if item.call is None:
         print(to_display(redact(truncate(item.plan or "", _SHOWN_CHARS))))
-        return "Take this plan?"
+        return f"{asker} wants to go by this plan." if asker else "Take this plan?"
     code = _code_of(item)
     if code is not None:
         print(to_display(redact(truncate(code, _SHOWN_CHARS))))
-        return "Run this code?"
+        return f"{asker} wants to run this code." if asker else "Run this code?"
     arguments = item.call.arguments
     given = arguments if isinstance(arguments, Mapping) else {}
     inside = ", ".join(f"{name}={safe_repr(value, _SHOWN_CHARS)}" for name, value in given.items())
     call = " ".join(to_display(redact(f"{item.call.name}({inside})")).split())
     if len(call) <= _LINE_CHARS:
-        return f"Call {call}?"
+        return f"{asker} wants to call {call}." if asker else f"Call {call}?"
     print(truncate(call, _SHOWN_CHARS))
-    return f"Call {item.call.name} so?"
+    return f"{asker} wants to call {item.call.name} so." if asker else f"Call {item.call.name} so?"
 
 
 def _code_of(item: Item) -> str | None:

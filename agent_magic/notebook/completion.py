@@ -8,7 +8,7 @@ from __future__ import annotations
 import pkgutil
 import re
 import sys
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from pathlib import Path
 
 from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
@@ -36,22 +36,27 @@ _TYPES = ("float", "int", "str", "bool", "list", "dict", "list[str]", "list[floa
 _PROMPT_FILES = (".yaml", ".yml")
 
 Names = Callable[[], Iterable[str]]
+Search = Callable[[str], Iterable[str] | None]
 
 
-def install(shell: Shell, *, agents: Names | None = None, model_ids: Names = tuple) -> None:
+def install(
+    shell: Shell, *, agents: Names | None = None, model_ids: Names = tuple, find_ids: Search | None = None
+) -> None:
     """Complete `%%agent` cells in `shell`; installed again, the newer one replaces the older.
 
     Args:
         shell: Where.
         agents: Names of living agents; without it, those of the notebook's variables.
         model_ids: Ids to offer after `--model`, besides `local`.
+        find_ids: Gives the ids that hold all words of a text, to offer after `%agent models`; where it is
+            missing or gives None, those of `model_ids` are searched.
     """
     uninstall(shell)
     state = KernelState(shell)
 
     @context_matcher(priority=_PRIORITY, identifier=_IDENTIFIER)  # pyright: ignore[reportArgumentType] - its stub asks for attributes that it adds itself
     def complete(context: CompletionContext) -> SimpleMatcherResult:
-        return _complete(context, _Known(state, agents, model_ids))
+        return _complete(context, _Known(state, agents, model_ids, find_ids))
 
     shell.Completer.custom_matchers.append(complete)
 
@@ -65,10 +70,11 @@ def uninstall(shell: Shell) -> None:
 class _Known:
     """What there is to offer, looked up only when asked for."""
 
-    def __init__(self, state: State, agents: Names | None, model_ids: Names) -> None:
+    def __init__(self, state: State, agents: Names | None, model_ids: Names, find_ids: Search | None) -> None:
         self._state = state
         self._agents = agents
         self._model_ids = model_ids
+        self._find_ids = find_ids
 
     def variables(self) -> list[str]:
         """All names of the notebook."""
@@ -104,6 +110,14 @@ class _Known:
     def models(self) -> list[str]:
         """What may stand after `--model`."""
         return ["local", *self._model_ids()]
+
+    def models_with(self, text: str) -> list[str]:
+        """What `%agent models` may be asked for: the ids that hold all words of a text."""
+        words = text.casefold().split()
+        found = self._find_ids(text) if words and self._find_ids else None
+        if found is not None:
+            return list(found)
+        return [one for one in self._model_ids() if all(word in one.casefold() for word in words)]
 
 
 def _complete(context: CompletionContext, known: _Known) -> SimpleMatcherResult:
@@ -200,6 +214,9 @@ def _complete_command(line: str, known: _Known) -> SimpleMatcherResult:
         command = LINE_COMMANDS.get(words[0].text)
         if command is None:
             return _result("", ())
+        if command.name == "models":  # a text that may stand anywhere in an id
+            text = " ".join([*(word.text for word in words[1:]), fragment])
+            return _found(fragment, known.models_with(text))
         parts, due = open_parts(command, words[1:])
     except OptionError:
         return _result("", ())
@@ -211,8 +228,6 @@ def _complete_command(line: str, known: _Known) -> SimpleMatcherResult:
     offers = known.agents() if "agent" in parts else []
     if command.name == "tools" and offers:
         offers = [*offers, *known.tools(), *known.default_tools()]
-    if command.name == "models":
-        offers = known.models()
     kinds = REQUEST_KINDS if "kind" in parts else ()
     given = {word.raw.partition("=")[0] for word in words}
     flags = [option.flag for option in command.options if option.flag not in given]
@@ -236,7 +251,11 @@ def _files(fragment: str) -> list[str]:
 def _result(fragment: str, offers: Iterable[str]) -> SimpleMatcherResult:
     """What fits of `offers`, in their order; nothing of other matchers is mixed in."""
     folded = fragment.casefold()
-    fitting = [offer for offer in dict.fromkeys(offers) if offer.casefold().startswith(folded)]
+    return _found(fragment, [offer for offer in dict.fromkeys(offers) if offer.casefold().startswith(folded)])
+
+
+def _found(fragment: str, fitting: Sequence[str]) -> SimpleMatcherResult:
+    """Offers that take the place of `fragment`."""
     return {
         "completions": [SimpleCompletion(text=text, type=_kind(text)) for text in fitting],
         "matched_fragment": fragment if fitting else "",

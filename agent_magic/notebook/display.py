@@ -65,6 +65,7 @@ def show_run(
         unattended_rule(magics, agent),
     ):
         shown.live.stop_by(interrupts.send)
+        take_off = agent.on_interrupt(interrupts.send)
         try:
             for event in events:
                 shown.take(event)
@@ -72,6 +73,7 @@ def show_run(
             pass  # inside the run it is recorded already; between two events, closing records it
         finally:
             interrupts.hold()
+            take_off()
             events.close()
             # One that was stopped in the moment of its first event has told nobody its id.
             run_id = shown.run_id

@@ -49,9 +49,9 @@ _TYPES: dict[tuple[str, str], Callable[[Any], Bundle]] = {
     ("agent_magic.core.steps", "RunResult"): _draw("run_bundle"),
     ("agent_magic.core.steps", "ActionStep"): _draw("step_bundle"),
     ("agent_magic.agents.preview", "Preview"): _draw("preview_bundle"),
-    ("agent_magic.core.steps", "PlanningStep"): _draw("step_bundle"),
-    ("agent_magic.core.steps", "TaskStep"): _draw("step_bundle"),
+    ("agent_magic.core.plan", "PlanningStep"): _draw("step_bundle"),
+    ("agent_magic.core.task", "TaskStep"): _draw("step_bundle"),
     ("agent_magic.core.steps", "FinalAnswerStep"): _draw("step_bundle"),
-    ("agent_magic.core.steps", "SystemPromptStep"): _draw("step_bundle"),
+    ("agent_magic.core.memory_step", "SystemPromptStep"): _draw("step_bundle"),
     ("agent_magic.tools.tool", "Tool"): _draw("tool_bundle"),
 }

@@ -40,6 +40,8 @@ class Interrupts:
 
     def send(self) -> None:
         """Do as Ctrl-C does, from another thread; nothing once it is held: it would hit what comes next."""
+        if threading.current_thread() is threading.main_thread():  # a tool or a callback: the run looks soon
+            return
         with self._lock:
             if not self._is_ours:
                 return

@@ -28,6 +28,11 @@ class KernelState:
     def __init__(self, shell: Shell) -> None:
         self.shell = shell
 
+    @property
+    def namespace(self) -> dict[str, Value]:
+        """Where all of them are, the kernel's own too."""
+        return self.shell.user_ns
+
     def is_internal(self, name: str) -> bool:
         """Whether a name of the namespace is the kernel's own and not there for anybody else."""
         if name[:1] == "_":  # code asks this of every name at every step

@@ -5,6 +5,7 @@ It must stay light: whatever runs an agent is imported with the first cell that 
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -75,9 +76,13 @@ class AgentMagics(Magics):
     max_time_s = Float(
         None,
         allow_none=True,
-        help="Seconds; a run ends before the call that would pass them. None: no limit.",
+        help="Seconds; a run ends before the call that would pass them, or amid it. None: no limit.",
     ).tag(config=True)
-    max_cost_usd = Float(None, allow_none=True, help="Likewise US dollars.").tag(config=True)
+    max_cost_usd = Float(
+        None,
+        allow_none=True,
+        help="US dollars; a run ends before the call that would pass them. None: no limit.",
+    ).tag(config=True)
     max_total_tokens = Int(
         None, min=1, allow_none=True, help="Likewise tokens, input and output together."
     ).tag(config=True)
@@ -157,7 +162,7 @@ def load(shell: Any) -> None:
     """Put magics, completion and formatters on a shell; what was there of ours is replaced."""
     unload(shell)
     shell.register_magics(AgentMagics(shell=shell))
-    completion.install(shell, model_ids=_model_ids)
+    completion.install(shell, model_ids=_model_ids, find_ids=_find_ids)
     formatters.install(shell)
     empty_body.install(shell)
     control_channel.install(shell)
@@ -169,6 +174,15 @@ def _model_ids() -> list[str]:
     from agent_magic.models.select import DEFAULT_IDS  # noqa: PLC0415 - only once somebody presses Tab there
 
     return list(DEFAULT_IDS.values())
+
+
+def _find_ids(text: str) -> list[str] | None:
+    """Ids that `%agent models` lists for a text; None before LiteLLM is loaded: pressing Tab must not take seconds."""
+    if "litellm" not in sys.modules:
+        return None
+    from agent_magic.models.known import find_known  # noqa: PLC0415 - it imports LiteLLM
+
+    return [one.model_id for one in find_known(text, os.environ).models]
 
 
 def unload(shell: Any) -> None:

@@ -14,14 +14,14 @@ from typing import NoReturn, cast
 from agent_magic.core.errors import OptionError
 from agent_magic.core.form.image import LazyImages
 from agent_magic.core.form.increments import MemoryRows
-from agent_magic.core.form.message import (
+from agent_magic.core.form.keys import (
     need_text,
     read_count,
     read_each,
     read_flag,
-    read_line,
     read_moment,
     read_name,
+    to_text,
 )
 from agent_magic.core.form.run import by_place, read_run
 from agent_magic.core.form.value import UnreadableError, ValueReader
@@ -192,7 +192,7 @@ class _Reader:
             end=at,
             part=len(self._parts) - 1,
             reason=read_name(form, "why"),
-            warnings=read_each(form, "warnings", read_line),
+            warnings=read_each(form, "warnings", to_text),
         )
 
     # -- the whole ---------------------------------------------------------------------------

@@ -7,14 +7,8 @@ from __future__ import annotations
 
 from typing import cast
 
-from agent_magic.core.form.message import (
-    need_text,
-    read_call,
-    read_count,
-    read_message,
-    read_name,
-    read_part,
-)
+from agent_magic.core.form.keys import need_text, read_count, read_name, read_part
+from agent_magic.core.form.message import read_call, read_message
 from agent_magic.core.form.run import read_run
 from agent_magic.core.form.step import read_result, read_step
 from agent_magic.core.form.value import UnreadableError, ValueReader

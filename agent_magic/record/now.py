@@ -186,12 +186,7 @@ def _asked_in(calls: Sequence[CallRecord]) -> AskedRecord | None:
     found = [(lane, asked) for lane in _lanes_in(calls) if (asked := lane.get("now", {}).get("asked"))]
     if not found:
         return None
-    # Of one that is inside a managed agent's run its own agent is said already.
-    items = [
-        item if "agent" in item else _with_agent(item, lane)
-        for lane, asked in found
-        for item in asked["items"]
-    ]
+    items = [_with_agent(item, lane) for lane, asked in found for item in asked["items"]]
     return AskedRecord(id=" ".join(asked["id"] for _, asked in found), items=items)
 
 
@@ -204,7 +199,8 @@ def _lanes_in(calls: Sequence[CallRecord]) -> Iterator[LaneRecord]:
 
 def _with_agent(item: AskedItemRecord, lane: LaneRecord) -> AskedItemRecord:
     told = item.copy()
-    told["agent"] = lane["agent"]
+    below = item.get("agent")
+    told["agent"] = lane["agent"] if below is None else f"{lane['agent']} → {below}"
     return told
 
 

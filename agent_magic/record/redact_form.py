@@ -20,7 +20,7 @@ _WORDS = frozenset(
     {
         *("kind", "role", "form", "field", "view", "digest", "model_input_digest", "format", "status"),
         *("verified", "summary_mode", "mode", "projection", "png", "data", "palette"),
-        *("icc_profile", "transparency"),
+        *("icc_profile", "transparency", "requests", "request_columns"),
     }
 )
 """Keys whose texts are words of the form, figures, or pixels."""

@@ -21,7 +21,7 @@ from agent_magic.tools.default_tools import make_default_tool
 from agent_magic.tools.fingerprint import OPTIONS, Fingerprint
 from agent_magic.tools.signature import read_signature
 from agent_magic.tools.tool import Definition, Tool
-from agent_magic.tools.turns import turn_of
+from agent_magic.tools.turns import take_turn
 
 _NAME_FOR_MODELS = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
@@ -78,9 +78,12 @@ class CallableTool(Tool, is_abstract=True):
             if self.requires is not None:
                 self.check_precondition(prepared)
             return self.function(*prepared.args, **prepared.kwargs)
-        with turn_of(self.function):
+
+        def enter() -> Value:
             self.check_precondition(prepared)
             return self.function(*prepared.args, **prepared.kwargs)
+
+        return take_turn(self.function, enter)
 
     def is_made_from(self, function: Callable[..., Value]) -> bool:
         """Whether the schema is still right for `function`: same code, docstring, defaults, hints."""

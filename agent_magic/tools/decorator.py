@@ -56,8 +56,13 @@ def tool(
         function: The function, where `@tool` has no brackets.
         name: What models call it; by default the name of the variable that holds it.
         description: Instead of the docstring's.
-        sequential: Never run it at the same time as another call.
-        main_thread: Run it in the main thread even where tools run in others.
+        sequential: Never run it at the same time as another call of the same reply, nor as another
+            call of this tool, whichever agents make it, in threads and tasks of code too.
+        main_thread: Run it in the main thread even where tools run in others. That is the thread that
+            called `run`, or the event loop's under `arun`: it makes calls of managed agents, and of
+            agents that tools run, while it waits for them. Where it does not wait, because the code
+            that it runs calls the tool in a thread of its own, the call is refused, and the text says
+            so. What an async tool awaits runs on an event loop, which under `arun` is the caller's.
         timeout_s: A call that takes longer is given up, and the model is told so; what is not async
             cannot be stopped and goes on in a thread of its own, its result unused.
         approve: Every call waits for the person's word, whatever the agent's `approve` says.

@@ -23,7 +23,7 @@ from agent_magic.tools.examples import read_examples
 from agent_magic.tools.parameter import Parameter, Returns, Star
 from agent_magic.tools.precondition import Precondition, requires_of
 from agent_magic.tools.result_schema import ResultSchema
-from agent_magic.tools.turns import turn_of
+from agent_magic.tools.turns import take_turn
 from agent_magic.tools.words import JSON
 
 __all__ = ["Definition", "PreparedCall", "Tool"]
@@ -74,9 +74,9 @@ class Tool:
     examples: Sequence[str | ToolExample] = ()
     """Worked examples, as `"task -> call(arg=value)"` or whole."""
     sequential: bool = False
-    """Never runs at the same time as another call."""
+    """Never runs at the same time as another call of its turn, nor as another call of the tool, whoever makes it."""
     main_thread: bool = False
-    """Runs in the main thread even where tools run in others."""
+    """Runs in the main thread even where tools run in others; see `@tool`."""
     timeout_s: float | None = None
     """A call that takes longer is given up, and the model is told; the body itself cannot be stopped."""
     approve: bool = False
@@ -157,12 +157,12 @@ class Tool:
             ToolCallError: The tool's precondition does not hold; the body was not entered.
         """
         self.get_ready()
-        if not self.sequential:
+
+        def enter() -> Value:
             self.check_precondition(prepared)
             return self.forward(*prepared.args, **prepared.kwargs)
-        with turn_of(self.forward):
-            self.check_precondition(prepared)
-            return self.forward(*prepared.args, **prepared.kwargs)
+
+        return take_turn(self.forward, enter) if self.sequential else enter()
 
     def get_ready(self) -> None:
         """Set up, if that was not done; `invoke` does so before the body."""

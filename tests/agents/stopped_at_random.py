@@ -1,8 +1,6 @@
 """A child process that runs one script again and again, each time stopped by a real SIGINT from its parent.
 
-It begins with how long a whole run takes. Before each run it writes `go`; the parent then sends the signal at a moment of its own choice, and tells
-that moment. After each it writes a line of JSON with what it found; it stops when it reads `end`.
-It must not know when the signal comes. `noted` as argument: with the notebook's handler of the signal.
+It talks with `stopping`. It must not know when the signal comes. `noted` as argument: with the notebook's handler of the signal.
 """
 
 from __future__ import annotations

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
 import sys
 import threading
 import time
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,6 +26,7 @@ from agents.checking import (
 )
 from agents.steering import Steering, lines_of
 from inline_snapshot import snapshot
+from processes import read_line, started
 
 from agent_magic.agents.toolcalling import ToolCallingAgent
 from agent_magic.core.errors import OptionError
@@ -582,18 +580,12 @@ def test_interrupt_from_another_thread_wakes_a_run_that_waits() -> None:
 def test_real_ctrl_c_while_the_person_is_asked_leaves_the_calls_unmade(
     delay_s: float, noted: list[str]
 ) -> None:
-    root = Path(__file__).parents[2]
-    path = os.pathsep.join(map(str, (root, root / "tests")))
-    command = [sys.executable, str(root / "tests" / "agents" / "stopped_at_question.py"), *noted]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": path}
-    ) as child:
-        assert child.stdout is not None
-        assert child.stdout.readline() == "asked\n"
+    with started(["-m", "agents.stopped_at_question", *noted]) as child:
+        assert read_line(child) == "asked"
         time.sleep(delay_s)
         sent_at = time.monotonic()
         child.send_signal(signal.SIGINT)
-        found = json.loads(child.stdout.readline())
+        found = json.loads(read_line(child))
     assert found.pop("ended_at") - sent_at < 0.5
     assert found == snapshot(
         {

@@ -558,6 +558,16 @@ def test_value_that_is_given_with_a_task_is_protected_under_its_name_there() -> 
     assert "prices" not in (result.actions[0].observations or "")
 
 
+def test_named_value_that_is_given_with_a_task_is_protected_under_its_name_there() -> None:
+    prices = [1, 2]
+    model = ScriptedModel(["<code>mine.append(3)</code>", "<code>final_answer(mine)</code>"])
+    agent = CodeAgent(model=model, state={"prices": prices}, protect=["prices"])
+    result = agent.run("Look.", additional_args={"mine": prices})
+    assert (result.value, prices) == (prices, [1, 2])
+    assert "mine was put back" in (result.actions[0].observations or "")
+    assert "prices" not in (result.actions[0].observations or "")
+
+
 def test_value_that_is_given_with_a_task_may_be_changed_where_nothing_is_protected() -> None:
     prices = [1, 2]
     model = ScriptedModel(["<code>mine.append(3)\nfinal_answer(1)</code>"])

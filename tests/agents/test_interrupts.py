@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -85,6 +86,21 @@ def _assert_interrupted(agent: ToolCallingAgent, reason: str) -> None:
     assert_usable(agent)
 
 
+def _stop(agent: ToolCallingAgent, hanging: _Hanging) -> None:
+    assert hanging.entered.wait(PATIENCE_S)
+    agent.interrupt("Enough.")
+
+
+def _napping(hanging: _Hanging, seconds: float) -> Callable[[], int]:
+    def nap() -> int:
+        """Sleep a little."""
+        hanging.entered.set()
+        time.sleep(seconds)
+        return 1
+
+    return nap
+
+
 def _in_thread(work: Callable[[], object]) -> threading.Thread:
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
@@ -138,7 +154,65 @@ def test_interrupt_ends_the_wait_for_parallel_tools_that_still_run() -> None:
         hanging.gate.set()
 
 
-def test_interrupt_lets_a_single_tool_end_and_keeps_its_result() -> None:
+def test_interrupt_breaks_off_a_single_tool_of_a_run_in_the_main_thread() -> None:
+    hanging = _Hanging()
+    agent = agent_of([calls(("hang", {})), final(1)], hanging.hang)
+    _in_thread(lambda: hanging.entered.wait(PATIENCE_S) and agent.interrupt("Enough."))
+    with within(10):
+        agent.run("go")
+    assert told(agent.result) == snapshot(
+        [
+            """\
+The call was interrupted before it ended; what it did so far is not known.
+
+Enough.\
+"""
+        ]
+    )
+    _assert_interrupted(agent, "Enough.")
+
+
+def test_interrupt_breaks_off_a_model_that_works_in_the_main_thread() -> None:
+    hanging = _Hanging()
+    agent = agent_of([hanging.reply])
+    _in_thread(lambda: hanging.entered.wait(PATIENCE_S) and agent.interrupt("Enough."))
+    with within(10):
+        agent.run("go")
+    _assert_interrupted(agent, "Enough.")
+
+
+def test_interrupt_that_a_tool_swallows_ends_the_run_after_that_tool() -> None:
+    hanging = _Hanging()
+
+    def stubborn() -> str:
+        """Wait long, whatever comes."""
+        try:
+            return hanging.hang()
+        except BaseException:
+            return "not yet"
+
+    agent = agent_of([calls(("stubborn", {})), final(1)], stubborn)
+    _in_thread(lambda: hanging.entered.wait(PATIENCE_S) and agent.interrupt("Enough."))
+    with within(10):
+        agent.run("go")
+    assert last_action(agent).tool_results[0].observation == "not yet"
+    _assert_interrupted(agent, "Enough.")
+
+
+def test_interrupt_by_a_tool_itself_lets_it_end_and_keeps_its_result() -> None:
+    def stop() -> str:
+        """End this."""
+        agent.interrupt("Enough.")
+        time.sleep(0.05)
+        return "done"
+
+    agent = agent_of([calls(("stop", {})), final(1)], stop)
+    agent.run("go")
+    assert last_action(agent).tool_results[0].observation == "done"
+    _assert_interrupted(agent, "Enough.")
+
+
+def test_interrupt_lets_a_single_tool_of_a_stream_end_and_keeps_its_result() -> None:
     hanging = _Hanging()
     agent = agent_of([calls(("hang", {})), final(1)], hanging.hang)
 
@@ -148,9 +222,22 @@ def test_interrupt_lets_a_single_tool_end_and_keeps_its_result() -> None:
         hanging.gate.set()
 
     _in_thread(stop)
-    agent.run("go")
+    for _ in agent.stream("go"):
+        pass
     assert last_action(agent).tool_results[0].observation == "let go"
     _assert_interrupted(agent, "Enough.")
+
+
+def test_an_interrupt_that_comes_as_a_tool_ends_hits_nothing_else() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    for n in range(7):  # about as long as an interrupt leaves a run to end by itself
+        hanging = _Hanging()
+        agent = agent_of([calls(("nap", {})), final(3)], _napping(hanging, 0.097 + n / 1_000))
+        thread = _in_thread(partial(_stop, agent, hanging))
+        assert agent.run("go").status == "interrupted"
+        thread.join()
+        assert signal.getsignal(signal.SIGINT) is before
+    time.sleep(0.01)  # nothing is on its way
 
 
 @pytest.mark.parametrize("n_calls", [1, 2])

@@ -20,8 +20,8 @@ from agent_magic.core.messages import TokenUsage, ToolCall, ToolSchema
 from agent_magic.core.request import ACT
 from agent_magic.core.steps import ActionStep, FinalAnswerStep, TaskStep, Timing, ToolResult
 
-WRITE_BUDGET = 4.0
-READ_BUDGET = 10.0
+WRITE_BUDGET = 3.5
+READ_BUDGET = 7.0
 N_STEPS = 1_000
 N_ROUNDS = 9
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lab import SHOTS, Lab, find_fault, serve_lab, start_browser
-from playwright.sync_api import Browser, Page
+from chromium import Chromium, find_fault
+from lab import SHOTS, Lab, is_answering, serve_lab
 
 ROOT = Path(__file__).resolve().parents[2]
 EXTENSION = ROOT / "agent_magic/labextension"
@@ -35,34 +35,64 @@ def lab_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("lab")
 
 
-@pytest.fixture(scope="module")
-def _lab_address(lab_folder: Path) -> Iterator[str]:
-    # What was built last is served, also where the package is not installed, or as a copy.
-    with serve_lab(lab_folder, extensions={"agent-magic": EXTENSION}) as address:
-        yield address
+class _Server:
+    """A JupyterLab that is started when it is wanted, and anew when it does not answer any more."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._address = ""
+        self._running = contextlib.ExitStack()
+
+    def address(self) -> str:
+        """Where it answers."""
+        if not (self._address and is_answering(self._address)):
+            self.stop()
+            # What was built last is served, also where the package is not installed, or as a copy.
+            extensions = {"agent-magic": EXTENSION}
+            self._address = self._running.enter_context(serve_lab(self._folder, extensions=extensions))
+        return self._address
+
+    def stop(self) -> None:
+        """End it, and its kernels."""
+        self._address = ""
+        self._running.close()
 
 
 @pytest.fixture(scope="module")
-def _browser() -> Iterator[Browser]:
+def _server(lab_folder: Path) -> Iterator[_Server]:
+    server = _Server(lab_folder)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+# Not one for all modules: while a driver is there, its event loop counts as one that runs in this thread.
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Chromium]:
+    """The browser of the module's tests; without one they are skipped, in CI they fail."""
     reason = find_fault()
     if reason:
         if os.environ.get("CI") == "true":
             pytest.fail(reason)
         pytest.skip(reason)
-    with start_browser() as browser:
-        yield browser
+    started = Chromium()
+    try:
+        yield started
+    finally:
+        started.stop()
 
 
 @pytest.fixture
 def serve(
-    _browser: Browser, lab_folder: Path, request: pytest.FixtureRequest
+    chromium: Chromium, lab_folder: Path, request: pytest.FixtureRequest
 ) -> Iterator[Callable[..., Lab]]:
-    """Opens a page in a JupyterLab of its own, started as `serve_lab` is told."""
+    """Opens a page in a JupyterLab of its own, started as `serve_lab` is told; its picture is put into `shots/`."""
     with contextlib.ExitStack() as stack:
 
         def open_page(**options: Any) -> Lab:
             address = stack.enter_context(serve_lab(lab_folder, **options))
-            page = stack.enter_context(_picture_at_end(_browser, request.node.name))
+            page = stack.enter_context(chromium.page(SHOTS / f"{request.node.name}.png"))
             return Lab(page, address, options.get("app", "jupyterlab"))
 
         yield open_page
@@ -77,7 +107,10 @@ def old_lab(serve: Callable[..., Lab]) -> Callable[..., Lab]:
 
     def open_old(app: str = "jupyterlab") -> Lab:
         asked = [OLD, "-c", f"import {app}"]
-        if not OLD.is_file() or subprocess.run(asked, capture_output=True, check=False).returncode:
+        if (
+            not OLD.is_file()
+            or subprocess.run(asked, capture_output=True, check=False, timeout=60).returncode
+        ):
             reason = (
                 f"no second environment with {app}: see `.ci/run` for how {OLD.parent.parent.name} is made"
             )
@@ -90,17 +123,8 @@ def old_lab(serve: Callable[..., Lab]) -> Callable[..., Lab]:
 
 
 @pytest.fixture
-def lab(_browser: Browser, _lab_address: str, request: pytest.FixtureRequest) -> Iterator[Lab]:
+def lab(chromium: Chromium, _server: _Server, request: pytest.FixtureRequest) -> Iterator[Lab]:
     """A page of its own; at the end its picture is put into `shots/`."""
-    with _picture_at_end(_browser, request.node.name) as page:
-        yield Lab(page, _lab_address)
-
-
-@contextlib.contextmanager
-def _picture_at_end(browser: Browser, name: str) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1000, "height": 900}, device_scale_factor=2)
-    page = context.new_page()
-    SHOTS.mkdir(exist_ok=True)
-    yield page
-    page.screenshot(path=SHOTS / f"{name}.png")
-    context.close()
+    address = _server.address()
+    with chromium.page(SHOTS / f"{request.node.name}.png") as page:
+        yield Lab(page, address)

@@ -1,4 +1,4 @@
-"""A real JupyterLab on loopback, driven through a real Chromium.
+"""A real JupyterLab on loopback, driven through a page of a browser.
 
 It must not know the package under test; it opens notebooks, runs cells and reads outputs.
 """
@@ -20,21 +20,12 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from playwright._impl._driver import compute_driver_executable
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Page
+from processes import end
 
 SHOTS = Path(__file__).resolve().parents[2] / "shots"
 """Where pictures are put; not part of the repository."""
 START_TIMEOUT_S = 90.0
-CHROMIUM_FLAGS = [
-    "--no-sandbox",  # tests run as root in containers
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 SERVER_FLAGS = [
     "--no-browser",
     "--allow-root",
@@ -66,25 +57,6 @@ LAB_SETTINGS = {
     "@jupyterlab/docmanager-extension/plugin": {"autosave": False},
 }
 CURRENT = "window.jupyterapp.shell.currentWidget"
-
-
-def find_fault() -> str:
-    """Why no browser can be driven here, with what to do; empty if one can."""
-    if not find_chromium():
-        return "no Chromium: install it (apt-get install chromium) or name one in CHROMIUM"
-    node, _ = compute_driver_executable()
-    driver = subprocess.run([node, "--version"], capture_output=True, text=True, check=False)
-    if driver.returncode:
-        return f"the browser's driver does not start; install what it lacks: {driver.stderr.strip()}"
-    return ""
-
-
-def find_chromium() -> str | None:
-    """Path of a Chromium: `CHROMIUM`, or what the system has."""
-    named = os.environ.get("CHROMIUM")
-    return (
-        named or shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    )
 
 
 @contextlib.contextmanager
@@ -142,26 +114,17 @@ def serve_lab(
             _wait_for_server(server, address, home / "server.log")
             yield address
         finally:
-            server.terminate()  # the server ends its kernels itself
-            try:
-                server.wait(20)
-            except subprocess.TimeoutExpired:
-                server.kill()
-                server.wait()
-    shutil.rmtree(home, ignore_errors=True)
+            end(server, grace_s=20)  # it ends its kernels itself, if it still can
+            shutil.rmtree(home, ignore_errors=True)
 
 
-@contextlib.contextmanager
-def start_browser() -> Iterator[Browser]:
-    """A headless Chromium."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=find_chromium(), headless=True, args=CHROMIUM_FLAGS
-        )
-        try:
-            yield browser
-        finally:
-            browser.close()
+def is_answering(address: str, within_s: float = 20) -> bool:
+    """Whether a server answers."""
+    try:
+        urllib.request.urlopen(f"{address}/api/status", timeout=within_s).close()
+    except OSError:
+        return False
+    return True
 
 
 def write_notebook(path: Path, cells: list[str]) -> None:
@@ -282,13 +245,8 @@ def _free_port() -> int:
 
 
 def _wait_for_server(server: subprocess.Popen[bytes], address: str, log: Path) -> None:
-    end = time.monotonic() + START_TIMEOUT_S
-    while True:
-        try:
-            urllib.request.urlopen(f"{address}/api/status", timeout=2).close()
-        except OSError:
-            if server.poll() is not None or time.monotonic() > end:
-                raise RuntimeError(f"jupyter lab did not start:\n{log.read_text()[-3000:]}") from None
-            time.sleep(0.1)
-        else:
-            return
+    latest = time.monotonic() + START_TIMEOUT_S
+    while not is_answering(address, within_s=2):
+        if server.poll() is not None or time.monotonic() > latest:
+            raise RuntimeError(f"jupyter lab did not start:\n{log.read_text()[-3000:]}")
+        time.sleep(0.1)

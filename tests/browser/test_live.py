@@ -191,6 +191,7 @@ def test_saved_run_goes_through_nbconvert_whole(lab, lab_folder):
             capture_output=True,
             text=True,
             check=True,
+            timeout=120,
         )
         assert done.stdout.count("mean_price") >= 12
         assert mark in done.stdout

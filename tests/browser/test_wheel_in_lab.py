@@ -20,7 +20,7 @@ DATA = sysconfig.get_path("data")
 
 
 def test_wheel_installed_without_node_shows_a_saved_run_without_a_kernel(serve, lab_folder, tmp_path):
-    subprocess.run([sys.executable, "labextension/build.py", "build"], cwd=ROOT, check=True)
+    subprocess.run([sys.executable, "labextension/build.py", "build"], cwd=ROOT, check=True, timeout=500)
     built, _ = build(copy_tree(tmp_path / "tree", is_built=True), "wheel", env={"SKIP_JUPYTER_BUILDER": "1"})
     python = install(next(built.glob("*.whl")), tmp_path / "environment")
     run = nbformat.v4.new_output("display_data", data=to_bundle(to_record(small_run())))

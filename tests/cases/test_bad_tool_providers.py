@@ -17,6 +17,7 @@ from cases.bad_replies import SETUP, Raw, cases_of
 from cases.inside import check_calls, to_plain
 from models.conftest import no_connection_is_left_open
 from models.openai_server import OpenAIServer, Turn, call_delta, delta, fault, serve
+from threads import join
 
 from agent_magic.agents.toolcalling import ToolCallingAgent
 from agent_magic.core.events import Event, Waiting
@@ -200,7 +201,7 @@ def note_ends_in_time(seen: Seen) -> None:
         assert agent.result is not None
         assert agent.result.status == "interrupted"
         assert len(server.received) == 1
-        thread.join()
+        join(thread)
 
 
 NOTES: dict[str, Callable[[Seen], None]] = {

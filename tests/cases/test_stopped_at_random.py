@@ -7,6 +7,7 @@ import time
 
 import pytest
 from cases.code_cells import CodeCells, block
+from kernels import ReplyLost
 
 N_POINTS = 50
 MOST_TRIES = 100
@@ -54,12 +55,15 @@ def test_code_stopped_by_sigint_at_random_moments_leaves_a_valid_memory(kernel) 
     for _ in range(MOST_TRIES):
         cells.script(REPLIES, before=FORGET)
         running = kernel.begin(ask)
-        # Outside of the run a signal is the kernel's own: it may lose its reply to the cell.
         kernel.wait_for_output(running, "running")
         time.sleep(rng.uniform(0, 0.85 * run_s))
         kernel.interrupt()
         sent_at = time.monotonic()
-        done = kernel.finish(running, timeout_s=30)
+        try:
+            done = kernel.finish(running, timeout_s=30)
+        except ReplyLost:  # outside of the run a signal is the kernel's own
+            assert {run.status for run in cells.runs()} <= {"answered"}
+            continue
         took_s = time.monotonic() - sent_at
         # the kernel lives, and is set as before
         assert kernel.is_alive()
@@ -70,6 +74,7 @@ def test_code_stopped_by_sigint_at_random_moments_leaves_a_valid_memory(kernel) 
         (run,) = runs
         if run.status == "answered":
             assert run.answer["value"] == TOTAL
+            run_s = min(run_s, done.duration_s)  # the machine has more time now
             continue
         assert (run.status, done.error and done.error.ename) == ("interrupted", "KeyboardInterrupt")
         # memory can be saved and loaded, one result for each code

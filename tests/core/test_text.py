@@ -154,6 +154,11 @@ def test_strip_ends_cleans_what_is_left_of_a_long_text():
     assert truncate(strip_ends(text, 200), 200).endswith("a\nb\ufffda\nb\ufffd")
 
 
+def test_strip_ends_gives_a_long_text_with_clean_ends_itself():
+    text = "clean" * 400
+    assert strip_ends(text, 100) is text
+
+
 def test_strip_ends_of_a_text_whose_ends_are_control_signs_alone_cleans_all_of_it():
     text = "\x00" * 2_000 + "whole" * 400 + "\x00" * 2_000
     assert strip_ends(text, 100) == "whole" * 400

@@ -87,6 +87,10 @@ def test_is_json_takes_what_json_holds(value: Any) -> None:
         _nested(MAX_DEPTH + 1),
         _cyclic(),
         {_Text("a"): 1},
+        [{"a": [1, (2,)]}, 3],
+        [[], {"a": [{1: 2}]}],
+        {"a": [1, 10**4_301]},
+        _knot(30),
     ],
 )
 def test_is_json_refuses_what_json_would_lose(value: Any) -> None:

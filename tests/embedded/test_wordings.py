@@ -59,6 +59,7 @@ def test_model_gets_twelve_of_sixteen_wordings_right_and_the_command_prints_each
         capture_output=True,
         text=True,
         check=False,
+        timeout=120,
     )
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     assert [w["task"] for w in wordings.WORDINGS["fitting"] if w["task"] not in done.stdout] == []

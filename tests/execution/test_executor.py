@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +19,8 @@ from agent_magic.core.errors import CodeExecutionError, CodeRefused, ParsingErro
 from agent_magic.execution.executor import DictExecutor
 from agent_magic.execution.request import CodeOutcome, CodeStep
 from agent_magic.execution.running import give_answer, persons_code
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_execute_gives_prints_and_the_value_of_the_last_expression(room):
@@ -396,9 +401,12 @@ counts = {"stopped": 0, "outside": 0, "ended": 0}
 rng = random.Random(int(sys.argv[1]))
 for _ in range(int(sys.argv[2])):
     delay = rng.random() * 0.025
-    sender = threading.Thread(target=lambda: (time.sleep(delay), signal.pthread_kill(main, signal.SIGINT)))
+    gate = threading.Lock()
+    gate.acquire()
+    sender = threading.Thread(target=lambda: (gate.acquire(), time.sleep(delay), signal.pthread_kill(main, signal.SIGINT)))
+    sender.start()  # no signal comes yet: Python's own start of a thread does not stand it
     try:
-        sender.start()
+        gate.release()
         outcome = executor.execute(step)
         counts["stopped" if outcome.is_stopped else "ended"] += 1
         sender.join()
@@ -430,6 +438,21 @@ def test_execute_leaves_all_in_order_when_ctrl_c_comes_at_any_moment():
     assert done.stderr == ""
     counts = eval(done.stdout)
     assert counts["stopped"] > 50
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="code is stopped in another way there")
+@pytest.mark.parametrize("what", ["end", "ctrl_c"])
+def test_signal_at_any_call_after_the_answer_never_leaves_the_step_and_is_not_lost(what: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "execution.signalled_answer", what],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])},
+    )
+    assert done.stderr == ""
+    assert int(done.stdout) > 8
 
 
 def test_tool_that_another_thread_bound_anew_while_code_runs_is_the_new_one_afterwards() -> None:

@@ -14,7 +14,7 @@ QUICKSTART = Path(__file__).resolve().parents[2] / "notebooks/quickstart.ipynb"
 
 def _convert(folder: Path, form: str) -> str:
     command = [sys.executable, "-m", "nbconvert", "--to", form, "--stdout", str(QUICKSTART)]
-    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder).stdout
+    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder, timeout=120).stdout
 
 
 def test_saved_run_opens_in_a_page_made_by_nbconvert(tmp_path):

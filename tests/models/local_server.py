@@ -50,7 +50,7 @@ class LocalServer:
     def __exit__(self, *_: object) -> None:
         self._http.shutdown()
         self._http.server_close()
-        self._thread.join()
+        self._thread.join(60)
 
 
 class _Handler(BaseHTTPRequestHandler):

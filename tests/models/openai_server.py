@@ -22,7 +22,7 @@ class Turn:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     chunks: Sequence[dict[str, Any] | str] | None = None
-    """Sent as JSON; a text is sent as it is."""
+    """Sent as JSON; a text is sent as it is, as a comment if it begins with a colon."""
     end: Literal["done", "eof", "reset"] = "done"
     """How a stream ends: as it should, silently, or with the connection reset."""
     pause_s: float = 0.0
@@ -125,7 +125,7 @@ def serve(models: Sequence[str] = ("tiny",)) -> Iterator[OpenAIServer]:
         server.closing.set()
         server.shutdown()
         server.server_close()
-        thread.join()
+        thread.join(60)
 
 
 _HEAD = {"id": "c", "created": 1, "model": "tiny"}
@@ -192,6 +192,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
 
     def _event(self, text: str) -> None:
-        data = f"data: {text}\n\n".encode()
+        data = f"{text if text.startswith(':') else f'data: {text}'}\n\n".encode()
         self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
         self.wfile.flush()

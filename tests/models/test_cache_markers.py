@@ -291,6 +291,30 @@ def test_the_persons_own_marks_go_before_ours(server: OpenAIServer) -> None:
     assert marked_places(sent(server)) == snapshot([".system[0]"])
 
 
+SILENT_STEP = [
+    ChatMessage(role="assistant", tool_calls=CALLS[:1]),
+    ChatMessage(role="tool", content="3", tool_call_id="c1"),
+]
+"""A call without a word beside it, for which some servers want a null content."""
+
+
+def test_the_persons_own_marks_reach_a_history_of_calls_without_text(server: OpenAIServer) -> None:
+    points = [{"location": "message", "role": "system"}]
+    model = model_at(server, OPENROUTER, cache_control_injection_points=points)
+    model.generate([*ASK, *SILENT_STEP], tools=[ADD])
+    assert marked_places(sent(server)) == snapshot([".messages[0].content[0]"])
+
+
+@pytest.mark.parametrize("options", [{}, {"reasoning_effort": "low"}, {"cache_markers": False}], ids=str)
+def test_calls_without_text_have_a_null_content_beside_marks(
+    server: OpenAIServer, options: dict[str, Any]
+) -> None:
+    model_at(server, OPENROUTER, **options).generate([*ASK, *SILENT_STEP], tools=[ADD])
+    silent = sent(server)["messages"][2]
+    assert (silent["role"], "content" in silent, silent.get("content")) == ("assistant", True, None)
+    assert ("cache_control" in json.dumps(sent(server)["messages"])) is options.get("cache_markers", True)
+
+
 def test_a_provider_that_refuses_them_is_asked_without_from_then_on(server: OpenAIServer) -> None:
     refusal = fault(400, "cache_control: Extra inputs are not permitted")
     model = model_at(server, ANTHROPIC, refusal, reply_in(ANTHROPIC))

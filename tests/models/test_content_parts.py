@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
+from threads import join
 
 from agent_magic.core.messages import ChatMessage, MessageDelta, TokenUsage
 from agent_magic.models.content_parts import split_content
@@ -83,9 +84,11 @@ def dripping(data: bytes) -> Iterator[str]:
         running.data = data  # pyright: ignore[reportAttributeAccessIssue] - read above
         thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
-        yield f"http://127.0.0.1:{running.server_address[1]}/v1"
-        running.shutdown()
-        thread.join()
+        try:
+            yield f"http://127.0.0.1:{running.server_address[1]}/v1"
+        finally:
+            running.shutdown()
+            join(thread)
 
 
 def seen(message: ChatMessage) -> tuple[str | None, str | None]:
@@ -231,5 +234,7 @@ def test_nothing_slow_is_imported_before_the_first_call() -> None:
         "import sys\nfrom agent_magic.models.litellm import LiteLLMModel\nLiteLLMModel('openai/tiny')\n"
         "print(sorted({'litellm', 'openai', 'httpx'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
     assert done.stdout == "[]\n"

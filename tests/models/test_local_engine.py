@@ -154,6 +154,6 @@ def test_process_that_was_forked_has_an_engine_of_its_own():
     """
     need_weights()
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True, timeout=120
     )
     assert done.stdout == "0\n"

@@ -48,12 +48,12 @@ def post(server: LocalServer, body: object) -> urllib.request.Request:
 
 
 def test_models_are_listed(server: LocalServer):
-    with urllib.request.urlopen(f"{server.url}/models") as reply:
+    with urllib.request.urlopen(f"{server.url}/models", timeout=60) as reply:
         assert [model["id"] for model in json.load(reply)["data"]] == ["local"]
 
 
 def test_completion_is_a_tool_call(server: LocalServer):
-    with urllib.request.urlopen(post(server, ASK)) as reply:
+    with urllib.request.urlopen(post(server, ASK), timeout=60) as reply:
         completion = json.load(reply)
     (choice,) = completion["choices"]
     (call,) = choice["message"]["tool_calls"]
@@ -66,7 +66,7 @@ def test_completion_is_a_tool_call(server: LocalServer):
 
 def test_completion_is_a_text_without_tools(server: LocalServer):
     body = {"messages": [{"role": "user", "content": "What is the capital of France?"}], "stop": "."}
-    with urllib.request.urlopen(post(server, body)) as reply:
+    with urllib.request.urlopen(post(server, body), timeout=60) as reply:
         (choice,) = json.load(reply)["choices"]
     assert choice == snapshot(
         {
@@ -78,14 +78,14 @@ def test_completion_is_a_text_without_tools(server: LocalServer):
 
 
 def test_tool_choice_none_is_kept_to(server: LocalServer):
-    with urllib.request.urlopen(post(server, {**ASK, "tool_choice": "none"})) as reply:
+    with urllib.request.urlopen(post(server, {**ASK, "tool_choice": "none"}), timeout=60) as reply:
         (choice,) = json.load(reply)["choices"]
     assert "tool_calls" not in choice["message"]
 
 
 def test_stream_ends_with_usage_and_done(server: LocalServer):
     body = {**ASK, "stream": True, "stream_options": {"include_usage": True}}
-    with urllib.request.urlopen(post(server, body)) as reply:
+    with urllib.request.urlopen(post(server, body), timeout=60) as reply:
         lines = [line.decode().strip().removeprefix("data: ") for line in reply if line.strip()]
     chunks = [json.loads(line) for line in lines[:-1]]
     arguments = "".join(
@@ -101,7 +101,7 @@ def test_stream_ends_with_usage_and_done(server: LocalServer):
 @pytest.mark.parametrize("body", [b"{", {"messages": 3}, {}])
 def test_request_that_cannot_be_read_is_refused(server: LocalServer, body: object):
     with pytest.raises(urllib.error.HTTPError) as caught:
-        urllib.request.urlopen(post(server, body))
+        urllib.request.urlopen(post(server, body), timeout=60)
     with caught.value as reply:
         assert (reply.code, "cannot be read" in json.load(reply)["error"]["message"]) == (400, True)
 
@@ -109,7 +109,7 @@ def test_request_that_cannot_be_read_is_refused(server: LocalServer, body: objec
 def test_request_that_is_too_long_is_refused(server: LocalServer):
     with pytest.raises(urllib.error.HTTPError) as caught:
         urllib.request.urlopen(
-            post(server, {**ASK, "messages": [{"role": "user", "content": "fox " * 9_000}]})
+            post(server, {**ASK, "messages": [{"role": "user", "content": "fox " * 9_000}]}), timeout=60
         )
     with caught.value as reply:
         assert (reply.code, "holds 4,096" in json.load(reply)["error"]["message"]) == (400, True)

@@ -37,7 +37,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_fetched_runtime_serves_under_the_name_that_the_engine_asks_for(library: Path):
     done = subprocess.run(
-        [sys.executable, "-c", LOAD, str(library)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", LOAD, str(library)], capture_output=True, text=True, check=True, timeout=120
     )
     assert done.stdout.strip() == f"[{str(library)!r}]"
 
@@ -55,6 +55,7 @@ def test_broken_copy_is_not_loaded(library: Path, tmp_path: Path):
         text=True,
         check=True,
         env={**os.environ, CACHE_VARIABLE: str(tmp_path)},
+        timeout=120,
     )
     assert done.stdout.strip() == "False"
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
+from threads import join
 
 from agent_magic.core.errors import OptionError
 from agent_magic.models.litellm import LiteLLMModel
@@ -104,7 +105,7 @@ def test_a_line_that_nobody_has_gone_from_is_foreseen() -> None:
 def test_threads_take_each_turn_once() -> None:
     limit = RateLimit(5, Clock())
     taken: list[bool] = []
-    barrier = threading.Barrier(20)
+    barrier = threading.Barrier(20, timeout=60)
 
     def ask() -> None:
         turn = limit.enter()
@@ -115,7 +116,7 @@ def test_threads_take_each_turn_once() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        join(thread)
     assert sum(taken) == 5
 
 

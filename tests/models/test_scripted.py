@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
+from threads import join
 
 from agent_magic.core.errors import GenerationError, OptionError
 from agent_magic.core.messages import ChatMessage, MessageDelta, TokenUsage, ToolCall, ToolExample, ToolSchema
@@ -441,7 +442,7 @@ def test_threads_get_a_reply_each() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        join(thread)
     assert sorted(got, key=str) == sorted(map(str, range(200)))
     assert len(model.requests) == 200
 

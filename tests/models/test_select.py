@@ -232,7 +232,9 @@ def test_choosing_loads_no_provider_library() -> None:
         "print({'litellm', 'openai', 'httpx', 'xllamacpp', 'pandas', 'torch', 'transformers'} & set(sys.modules))"
     )
     assert (
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+        ).stdout
         == "set()\n"
     )
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
+from threads import join
 
 from agent_magic.agents.code import CodeAgent
 from agent_magic.agents.toolcalling import ToolCallingAgent
@@ -191,7 +192,7 @@ def test_requests_at_once_are_answered_one_after_the_other(random_folder: Path) 
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        join(thread)
     assert [together[number] for number in range(4)] == alone
 
 

@@ -61,29 +61,53 @@ def asked(typist, *replies, **settings):
 OSLO, BERGEN = ("mean_price", {"city": "Oslo"}), ("mean_price", {"city": "Bergen"})
 
 
-def test_prompt_says_which_agent_asks_if_it_works_for_another(capsys):
-    careful = ToolCallingAgent(
+@pytest.mark.parametrize(
+    ("policy", "reply", "prompt"),
+    [
+        (
+            "tools",
+            ScriptedModel.calls(OSLO),
+            snapshot("boss → middle → careful wants to call mean_price(city='Oslo'). [y]es, [n]o, [e]dit: "),
+        ),
+        ("all", "Look.", snapshot("boss → middle → careful wants to go by this plan. [y]es, [n]o, [e]dit: ")),
+        (
+            "code",
+            "<code>mean_price('Oslo')</code>",
+            snapshot("boss → middle → careful wants to run this code. [y]es, [n]o, [e]dit: "),
+        ),
+    ],
+)
+def test_prompt_says_which_agent_asks_if_it_works_for_another(policy, reply, prompt, capsys):
+    kind = CodeAgent if policy == "code" else ToolCallingAgent
+    careful = kind(
         [mean_price],
-        ScriptedModel([ScriptedModel.calls(OSLO), final(4)]),
+        ScriptedModel([reply, final(4) if kind is ToolCallingAgent else "<code>final_answer(4)</code>"] * 2),
         name="careful",
         description="Looks prices up.",
-        approve="tools",
+        approve=policy,
+        planning_interval=5 if policy == "all" else None,
+    )
+    middle = ToolCallingAgent(
+        managed_agents=[careful],
+        model=ScriptedModel([call("careful", task="Oslo"), final(5)]),
+        name="middle",
+        description="Asks another.",
     )
     boss = ToolCallingAgent(
-        managed_agents=[careful],
-        model=ScriptedModel([call("careful", task="Oslo"), final("done")]),
+        managed_agents=[middle],
+        model=ScriptedModel([call("middle", task="Oslo"), final("done")]),
         name="boss",
     )
-    typist = Typist("y")
+    typist = Typist("n", "no")
     with boss.approvals.attended():
         for event in boss.stream("go"):
-            inner = event.event if isinstance(event, ManagedEvent) else event
+            inner = event
+            while isinstance(inner, ManagedEvent):
+                inner = inner.event
             if isinstance(inner, Waiting) and inner.question:
                 ask_by_input(boss, inner.question, typist.read)
-    assert boss.result.value == "done"
-    assert boss.result.actions[0].tool_results[0].run.value == 4
-    assert capsys.readouterr().out == snapshot("careful, which works for boss, asks:\n")
-    assert typist.prompts == snapshot(["Call mean_price(city='Oslo')? [y]es, [n]o, [e]dit: "])
+                break
+    assert typist.prompts[0] == prompt
 
 
 # -- at a prompt -----------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import threading
 
 import pytest
 from inline_snapshot import snapshot
+from threads import join
 
 from agent_magic.notebook.code_displays import CodeDisplays
 
@@ -102,7 +103,7 @@ def test_png_of_a_display_is_taken_as_an_image(displays, taken):
 def test_display_of_another_thread_goes_through(displays, taken, capsys):
     thread = threading.Thread(target=lambda: displays.run_cell("display('from afar')"))
     thread.start()
-    thread.join()
+    join(thread)
     assert (taken.texts, published(displays, capsys)) == ([], "'from afar'\n")
 
 

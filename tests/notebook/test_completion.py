@@ -126,6 +126,10 @@ def test_completion_offers_all_options(shell):
         ("%agent blame @p|", ["@prices", "@profile"]),
         ("%agent blame prices |", ["analyst", "boss"]),
         ("%agent doctor |", ["--json"]),
+        ("%agent models |", ["openai/gpt-5", "ollama/qwen3"]),
+        ("%agent models gpt|", ["openai/gpt-5"]),
+        ("%agent models Qwen|", ["ollama/qwen3"]),
+        ("%agent models ll qw|", ["ollama/qwen3"]),
         ("%agent preview |", ["analyst", "boss", "act", "plan", "final", "--summary-mode"]),
         ("%agent preview boss 3 |", ["act", "plan", "final", "--summary-mode"]),
         ("%agent preview boss plan --|", ["--summary-mode"]),
@@ -154,6 +158,17 @@ def test_completion_offers_all_options(shell):
 )
 def test_completion_offers(shell, code, expected):
     assert offers(shell, code) == expected
+
+
+def test_completion_puts_an_id_of_a_model_in_the_place_of_its_part(shell):
+    assert completed(shell, "%agent models gpt|") == "%agent models openai/gpt-5"
+
+
+@pytest.mark.kernel
+def test_completion_does_not_load_what_takes_seconds(kernel):
+    assert kernel.execute("%load_ext agent_magic").error is None
+    assert "openai/gpt-5.4-mini" in kernel.complete("%agent models gpt")
+    assert kernel.execute("import sys\n'litellm' in sys.modules").result == "False"
 
 
 def test_completion_offers_names_and_options_after_the_magic(shell):

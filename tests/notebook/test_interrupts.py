@@ -5,6 +5,7 @@ import threading
 import time
 
 import pytest
+from threads import join
 
 from agent_magic.notebook.interrupts import interrupts_noted
 
@@ -73,6 +74,27 @@ def test_interrupt_that_a_tool_swallows_ends_the_run_after_that_tool(kernel):
     assert kernel.execute("len(m.requests)").result == "1"
 
 
+@pytest.mark.kernel
+def test_interrupt_by_a_thread_of_the_notebook_does_not_wait_for_a_tool(kernel):
+    ready = kernel.execute(
+        f"""{SET_UP}
+import threading
+
+def hang() -> str:
+    "Wait long."
+    threading.Thread(target=bot.interrupt, args=["enough"]).start()
+    time.sleep(30)
+    return "late"
+
+m = S([S.calls(("hang", {{}})), S.final("done")])
+"""
+    )
+    assert ready.error is None
+    done = kernel.execute("%%agent bot --model @m --tools hang\nWait.", timeout_s=20)
+    assert done.error.ename == "KeyboardInterrupt"
+    assert kernel.execute("bot.result.status, bot.result.error.message").result == "('interrupted', 'enough')"
+
+
 def test_interrupt_is_noted_and_raised_once_while_it_is_recorded():
     noted: list[int] = []
     with interrupts_noted(lambda: noted.append(1)):
@@ -98,5 +120,5 @@ def test_other_threads_handle_no_signals():
 
     thread = threading.Thread(target=work)
     thread.start()
-    thread.join()
+    join(thread)
     assert done == [True]

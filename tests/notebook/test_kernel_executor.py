@@ -5,6 +5,7 @@ import threading
 import pytest
 from inline_snapshot import snapshot
 from IPython.core.displaypub import CapturingDisplayPublisher
+from threads import join
 
 from agent_magic.core.errors import CodeRefused
 from agent_magic.execution.request import CodeStep, Guard
@@ -166,7 +167,7 @@ def test_display_of_another_thread_meanwhile_is_nobodys_business(shell, execute)
         answered.wait(10)
 
     outcome = execute("wait()\ndisplay('told')", functions={"wait": wait})
-    thread.join()
+    join(thread)
     assert outcome.printed == "'told'\n"
     assert [output["data"] for output in shell.display_pub.outputs] == [{"text/plain": "from afar"}]
 

@@ -72,12 +72,12 @@ def test_load_puts_magics_settings_completion_and_formatters_on_the_shell(shell)
             "formatters by name": [
                 "agent_magic.agents.multistep.MultiStepAgent",
                 "agent_magic.agents.preview.Preview",
+                "agent_magic.core.memory_step.SystemPromptStep",
+                "agent_magic.core.plan.PlanningStep",
                 "agent_magic.core.steps.ActionStep",
                 "agent_magic.core.steps.FinalAnswerStep",
-                "agent_magic.core.steps.PlanningStep",
                 "agent_magic.core.steps.RunResult",
-                "agent_magic.core.steps.SystemPromptStep",
-                "agent_magic.core.steps.TaskStep",
+                "agent_magic.core.task.TaskStep",
                 "agent_magic.tools.tool.Tool",
             ],
             "formatters by type": [],
@@ -130,7 +130,9 @@ def test_agents_go_on_after_a_reload(cells):
 
 
 def test_load_imports_nothing_that_agents_need_to_run():
-    done = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE], capture_output=True, text=True, check=False, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     imported = json.loads(done.stdout.splitlines()[-1])
     assert "agent_magic.notebook.magics" in imported
@@ -172,7 +174,9 @@ model = agent_magic.ScriptedModel([agent_magic.ScriptedModel.calls(("add", {"a":
 result = agent_magic.ToolCallingAgent([add], model).run("What is it?")
 print(result.status, result.value, [call.observation for step in result.actions for call in step.tool_results])
 """
-    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, check=False, timeout=120
+    )
     assert (done.returncode, done.stdout) == (0, "answered 3 ['3', 'accepted']\n"), done.stderr
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
+from IPython.core.completer import provisionalcompleter
 
+from agent_magic.notebook import magics
 from agent_magic.notebook.model_list import model_lines
 from tests.models.openai_server import OpenAIServer, serve
 
@@ -71,3 +74,14 @@ def test_a_text_that_no_id_holds_names_the_nearest() -> None:
     assert lines[1] == snapshot(
         "Its table lies on this disk and may be older than a model: --model provider/name works all the same."
     )
+
+
+def test_tab_offers_the_ids_that_are_listed(shell: Any) -> None:
+    magics.load(shell)
+    first, *listed = model_lines("gpt-4.1 mini", None, {})
+    assert "gpt-4.1 mini" in first
+    line = "%agent models gpt-4.1 mini"
+    with provisionalcompleter():
+        offered = [one.text for one in shell.Completer.completions(line, len(line))]
+    assert len(offered) > 1
+    assert [row.split()[0] for row in listed] == offered

@@ -5,6 +5,7 @@ import threading
 import pytest
 from cells import call, final
 from inline_snapshot import snapshot
+from threads import join
 
 from agent_magic.core.errors import RunNotAnswered
 
@@ -251,6 +252,6 @@ def test_task_for_a_paused_agent_says_that_it_waits(asked):
     timer = threading.Timer(0.3, bot.unpause)
     timer.start()
     done = asked.run("%%agent bot\nDo it.")
-    timer.join()
+    join(timer)
     assert done.value == 1
     assert "! bot is paused: it waits until bot.unpause() is called from another thread." in done.text

@@ -90,7 +90,7 @@ def serving() -> Iterator[ProviderServer]:
         server.closing.set()
         server.shutdown()
         server.server_close()
-        thread.join()
+        thread.join(60)
 
 
 class _Handler(BaseHTTPRequestHandler):

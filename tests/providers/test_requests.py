@@ -211,6 +211,7 @@ def test_history_in_openrouters_form_has_the_details_of_reasoning(server: Provid
                 },
                 {
                     "role": "assistant",
+                    "content": None,
                     "tool_calls": [
                         {
                             "id": "call_b",

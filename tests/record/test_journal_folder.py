@@ -38,13 +38,14 @@ def test_folder_beside_a_notebook_is_the_persons_alone_and_ignores_itself(tmp_pa
     assert _mode(folder) == 0o700
     assert (folder / ".gitignore").read_text() == "*\n"
     assert open_folder(tmp_path) == folder
-    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True, timeout=120)
     (folder / "a.jsonl").write_text("")
     told = subprocess.run(
         ["git", "-C", str(tmp_path), "status", "--porcelain", "-uall"],
         capture_output=True,
         text=True,
         check=True,
+        timeout=120,
     )
     assert ".agent_magic" not in told.stdout
 
@@ -127,7 +128,7 @@ def test_journal_of_a_process_that_was_killed_is_not_in_use(tmp_path: Path) -> N
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=False
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=False, timeout=120
     )
     path = Path(done.stdout.strip())
     assert path.exists()
@@ -150,6 +151,6 @@ def test_journal_works_where_no_thread_can_start(tmp_path: Path) -> None:
         "print(j.warning, threading.active_count())"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True, timeout=120
     )
     assert done.stdout == "None 1\n"

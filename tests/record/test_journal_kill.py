@@ -30,6 +30,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         capture_output=True,
         text=True,
         check=True,
+        timeout=120,
     )
     codes = json.loads(done.stdout)
     assert codes.count(-9) >= 0.9 * _N

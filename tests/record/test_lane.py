@@ -204,7 +204,7 @@ def test_question_of_a_managed_agent_is_asked_of_the_person_by_its_name() -> Non
     )
     now = draft.to_record()["now"]
     assert now["doing"] == "asking"
-    assert [one["agent"] for one in now["asked"]["items"]] == ["deep", "digger"]
+    assert [one["agent"] for one in now["asked"]["items"]] == ["looker → deep", "digger"]
 
 
 def test_wait_in_a_lane_counts_down() -> None:

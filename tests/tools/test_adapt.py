@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from inline_snapshot import snapshot
+from threads import join
 from tools.foreign_shapes import Anything, ByBody, Lang, Query, Rows, Smol, Weather, later, search
 
 from agent_magic import CodeAgent, ScriptedModel, ToolCallingAgent
@@ -73,7 +74,7 @@ def test_smolagents_tool_is_called_itself_and_set_up_once_by_many_threads() -> N
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        join(thread)
     assert (answers, weather.n_setups) == (["Oslo: sun for 1"] * 8, 1)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from inline_snapshot import snapshot
+from threads import join
 
 from agent_magic.core.errors import ToolCallError, ToolDefinitionError
 from agent_magic.core.messages import ToolExample
@@ -87,7 +88,7 @@ def test_class_form_is_set_up_once_at_the_first_call():
 
 def test_class_form_is_set_up_once_when_many_threads_call_at_once():
     weather = Weather()
-    barrier = threading.Barrier(8)
+    barrier = threading.Barrier(8, timeout=60)
 
     def call() -> None:
         barrier.wait()
@@ -97,7 +98,7 @@ def test_class_form_is_set_up_once_when_many_threads_call_at_once():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        join(thread)
     assert sorted(weather.log) == ["Oslo"] * 8 + ["setup"]
     assert weather.log[0] == "setup"
 

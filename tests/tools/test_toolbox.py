@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
+from threads import join
 
 from agent_magic.core.errors import ToolDefinitionError
 from agent_magic.core.state import AgentState, DictState
@@ -311,7 +312,7 @@ def test_toolbox_gives_many_threads_one_tool():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        join(thread)
     assert len({id(made) for made in found}) == 1
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import threading
 
 import pytest
 from inline_snapshot import snapshot
 from websites import Answer, Website
 
+from agent_magic import ScriptedModel, ToolCallingAgent
 from agent_magic.core.current_run import in_run
 from agent_magic.core.errors import OptionError, ToolError
 from agent_magic.core.messages import ToolSchema
@@ -121,3 +123,28 @@ def test_settings_that_cannot_be_are_refused():
             "VisitWebpage: user_agent is 'a\\r\\nX-Evil: 1', expected one line of ASCII, such as 'my-project/1.0 (me@example.org)'.",
         ]
     )
+
+
+def test_interrupt_from_another_thread_does_not_wait_for_a_silent_host(site):
+    asked, let_go = threading.Event(), threading.Event()
+
+    def silence():
+        asked.set()
+        let_go.wait(60)
+        return Answer(body=b"late")
+
+    site.answers["/silent"] = silence
+    model = ScriptedModel([ScriptedModel.calls(("visit_webpage", {"url": f"{site.url}/silent"}))])
+    agent = ToolCallingAgent([VisitWebpage(allow_private=True, max_wait_s=60)], model)
+
+    def stop():
+        asked.wait(60)
+        agent.interrupt("Enough.")
+
+    threading.Thread(target=stop, daemon=True).start()
+    try:
+        result = agent.run("Read it.")
+    finally:
+        let_go.set()
+    assert (result.status, result.error and result.error.message) == ("interrupted", "Enough.")
+    assert result.timing.duration_s < 40

@@ -54,5 +54,7 @@ def test_very_long_code_is_one_piece() -> None:
 
 def test_drawing_a_run_without_code_imports_no_lexer() -> None:
     program = "import sys, agent_magic.view.html; print([m for m in sys.modules if m.startswith('pygments')])"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120
+    )
     assert done.stdout == "[]\n"

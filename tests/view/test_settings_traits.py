@@ -8,6 +8,7 @@ import ipywidgets
 import pytest
 import traitlets
 from inline_snapshot import snapshot
+from threads import join
 
 from agent_magic import ToolCallingAgent
 from agent_magic.core.errors import OptionError
@@ -182,7 +183,7 @@ def test_two_threads_that_set_one_setting_leave_trait_and_setting_alike(agent):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        join(thread)
     assert mirror.max_steps == agent.max_steps
     assert len(agent.settings.log) == 900
 

@@ -113,7 +113,9 @@ def test_view_loads_nothing_until_it_is_used():
         "assert not [name for name in sys.modules if name.startswith('agent_magic.view.')]\n"
         "print(dir(view), view.widget.__name__, view.traits.__name__)"
     )
-    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, check=False, timeout=120
+    )
     assert (done.stdout, done.stderr) == ("['traits', 'widget'] widget traits\n", "")
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import get_args
 
 from agent_magic.core.edits import STEP_VIEWS, Field, MemoryChange, StepView
-from agent_magic.core.entry import Entry
-from agent_magic.core.form.message import (
+from agent_magic.core.entry import NOTHING_KEPT, Entry
+from agent_magic.core.form.keys import (
     check_keys,
     need_text,
     read_choice,
@@ -20,7 +20,7 @@ from agent_magic.core.form.message import (
     read_moment,
     read_part,
 )
-from agent_magic.core.form.tables import Json, Table, read_place
+from agent_magic.core.form.tables import Json, Table, check_place, read_place
 from agent_magic.core.form.value import UnreadableError, ValueWriter, write_text
 from agent_magic.core.short_form import FORMS, Form
 from agent_magic.core.steps import RunStep
@@ -31,7 +31,7 @@ _VIEWS: dict[Value, StepView] = {view: view for view in STEP_VIEWS}
 _FORMS: dict[Value, Form] = {form: form for form in FORMS}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)  # not frozen: of a thousand steps a thousand are made at once
 class EntryRecord:
     """A step and what is laid upon it, see `core.memory.Entry`."""
 
@@ -40,7 +40,14 @@ class EntryRecord:
     is_pinned: bool = False
     is_dropped: bool = False
     form: Form = "whole"
-    kept: Mapping[str, str] = field(default_factory=dict[str, str])
+    kept: Mapping[str, str] = field(default_factory=lambda: NOTHING_KEPT)
+
+    @property
+    def is_laid_upon(self) -> bool:
+        """Whether it is more than its step."""
+        return bool(
+            self.view is not None or self.is_pinned or self.is_dropped or self.form != "whole" or self.kept
+        )
 
 
 def to_entry_record(entry: Entry) -> EntryRecord:
@@ -58,6 +65,8 @@ def to_entry_record(entry: Entry) -> EntryRecord:
 def write_entry(entry: EntryRecord, steps: Table[RunStep]) -> Value:
     """The place of its step alone, or with what is laid upon it."""
     place = steps.place(entry.step)
+    if not entry.is_laid_upon:
+        return place
     form: Json = {}
     if entry.view is not None:
         form["view"] = entry.view
@@ -69,13 +78,13 @@ def write_entry(entry: EntryRecord, steps: Table[RunStep]) -> Value:
         form["form"] = entry.form
     if entry.kept:
         form["kept"] = dict(entry.kept)
-    return {"step": place, **form} if form else place
+    return {"step": place, **form}
 
 
 def read_entry(form: Value, steps: Sequence[RunStep]) -> EntryRecord:
     """The step with what is laid upon it."""
     if type(form) is int:
-        form = {"step": form}
+        return EntryRecord(step=steps[check_place(form, len(steps))])
     check_keys(form, _ENTRY)
     return EntryRecord(
         step=steps[read_place(form, "step", len(steps))],

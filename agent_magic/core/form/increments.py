@@ -19,7 +19,7 @@ from agent_magic.core.edits import MemoryChange
 from agent_magic.core.entry import Entry
 from agent_magic.core.form.entry import EntryRecord, to_entry_record, write_change, write_entry
 from agent_magic.core.form.memory import MemoryTables, write_system_prompts
-from agent_magic.core.form.request import write_request
+from agent_magic.core.form.request import COLUMNS, write_request
 from agent_magic.core.form.tables import Json
 from agent_magic.core.form.value import UnreadableError
 from agent_magic.core.request import SentRequest
@@ -234,7 +234,8 @@ class MemoryRows:
 
     def to_form(self) -> Json:
         """The whole, as `read_memory` takes it; a row that is missing is None in it."""
-        return {"revision": self._revision, **{name: list(rows) for name, rows in self._lists.items()}}
+        lists = {name: list(rows) for name, rows in self._lists.items()}
+        return {"revision": self._revision, "request_columns": list(COLUMNS), **lists}
 
     def _put(self, name: str, part: Value) -> None:
         at, new = _to_pair(name, part)

@@ -1,8 +1,23 @@
 """A whole memory as plain JSON and back: steps, what is laid upon them, changes and requests.
 
-Steps, messages, schemas and images stand once each in tables and are named by their places, so the
-size grows with the steps and not with the requests. It must not know how a memory works: it takes
-and gives a `MemoryRecord`.
+```
+{"format": "agent_magic.memory", "version": 2, "revision": 1,
+ "system_prompts": [{"revision": 0, "text": "You are …"}],
+ "steps": [{"kind": "task", "task": "Look."},
+           {"kind": "action", "step_number": 1, "timing": [1796056857.75, 1796056857.95],
+            "tool_results": [{"id": "c1", "name": "look", "arguments": {"n": 1}, "observation": "seen",
+                              "is_told": true, "timing": [1796056857.8, 1796056857.9]}],
+            "model_input_digest": "75700e3bcb31f401"}],
+ "entries": [0, {"step": 1, "view": "hidden"}], "changes": […], "undoable": [1],
+ "request_columns": ["run_id", "step_number", "kind", "revision", "n_steps", "tools", "digest"],
+ "requests": [["4351f854e2c2", 1, "act", 0, 1, 0, "75700e3bcb31f401"]],
+ "messages": [], "schemas": [{"name": "look", …}], "tools": [[0]], "images": []}
+```
+
+A timing is a start and an end, in seconds since 1970; what has its default is not written. Steps,
+messages, schemas and images stand once each in tables and are named by their places, so the size grows
+with the steps and not with the requests. It must not know how a memory works: it takes and gives a
+`MemoryRecord`.
 """
 
 from __future__ import annotations
@@ -15,17 +30,9 @@ from agent_magic.core.edits import MemoryChange
 from agent_magic.core.errors import OptionError
 from agent_magic.core.form.entry import EntryRecord, read_change, read_entry, write_change, write_entry
 from agent_magic.core.form.image import read_image
-from agent_magic.core.form.message import (
-    check_keys,
-    need_text,
-    read_count,
-    read_each,
-    read_message,
-    read_schema,
-    write_message,
-    write_schema,
-)
-from agent_magic.core.form.request import read_request, read_tools, write_request
+from agent_magic.core.form.keys import check_keys, need_part, need_text, read_count, read_each, to_count
+from agent_magic.core.form.message import read_message, read_schema, write_message, write_schema
+from agent_magic.core.form.request import COLUMNS, check_columns, read_request, read_tools, write_request
 from agent_magic.core.form.step import read_step, write_step
 from agent_magic.core.form.tables import Json, Table
 from agent_magic.core.form.value import UnreadableError, ValueReader, ValueWriter, write_text
@@ -35,7 +42,7 @@ from agent_magic.core.steps import RunStep, SystemPromptStep
 from agent_magic.core.values import Value, safe_repr
 
 FORMAT = "agent_magic.memory"
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +105,7 @@ def write_memory(record: MemoryRecord, tables: MemoryTables | None = None) -> Js
         "entries": entries,
         "changes": changes,
         "undoable": list(record.undoable),
+        "request_columns": list(COLUMNS),
         "requests": requests,
         **{name: rows[name] for name in ("messages", "schemas", "tools", "images")},
     }
@@ -161,6 +169,7 @@ def _read_memory(form: Json, n_before: int) -> MemoryRecord:
             f"This memory cannot be read: its key {missing[0]!r} is missing.\n"
             "Give AgentMemory.from_dict what to_dict made, unchanged."
         )
+    need_part(form, "request_columns", check_columns)
     values = ValueReader(read_each(form, "images", _read_image))
     steps = read_each(form, "steps", lambda step: read_step(step, values))
     messages = read_each(form, "messages", lambda message: read_message(message, values))
@@ -173,7 +182,7 @@ def _read_memory(form: Json, n_before: int) -> MemoryRecord:
         system_prompts=_read_system_prompts(form, is_first=n_before == 0),
         entries=entries,
         changes=read_each(form, "changes", lambda change: read_change(change, steps, n_steps)),
-        undoable=read_each(form, "undoable", _read_revision),
+        undoable=read_each(form, "undoable", to_count),
         requests=read_each(form, "requests", lambda sent: read_request(sent, messages, tools, n_steps)),
     )
 
@@ -214,16 +223,10 @@ def _read_system_prompts(form: Json, *, is_first: bool) -> tuple[tuple[int, Syst
     return prompts
 
 
-def _read_revision(form: Value) -> int:
-    if type(form) is int and form >= 0:
-        return form
-    raise UnreadableError(form, "a whole number from 0 on")
-
-
 _MEMORY = frozenset(
     {
         *("format", "version", "revision", "system_prompts", "steps", "entries", "changes", "undoable"),
-        *("requests", "messages", "schemas", "tools", "images"),
+        *("request_columns", "requests", "messages", "schemas", "tools", "images"),
     }
 )
 _SYSTEM_PROMPT = frozenset({"revision", "text"})

@@ -5,18 +5,19 @@ It must not write a step or a run: those are made of these.
 
 from __future__ import annotations
 
-import math
+from typing import cast
 
-from agent_magic.core.form.message import (
+from agent_magic.core.form.keys import (
+    END_OF_TIME,
     Form,
     check_keys,
+    each,
     need_text,
     read_flag,
-    read_moment,
-    read_part,
     read_text,
+    to_moment,
 )
-from agent_magic.core.form.value import UnreadableError, ValueWriter, write_text
+from agent_magic.core.form.value import UnreadableError, ValueReader, ValueWriter, write_text
 from agent_magic.core.outcome import CheckResult, Fault, Timing
 from agent_magic.core.values import Value
 
@@ -26,32 +27,30 @@ def write_fault(fault: Fault) -> Form:
     return {"kind": write_text(fault.kind), "message": write_text(fault.message)}
 
 
-def read_fault(form: Value) -> Fault:
+def read_fault(form: Value, _reader: ValueReader | None = None) -> Fault:
     """The error."""
     check_keys(form, _FAULT)
     return Fault(kind=need_text(form, "kind"), message=need_text(form, "message"))
 
 
-def write_timing(timing: Timing, writer: ValueWriter) -> Form:
+def write_timing(timing: Timing, writer: ValueWriter) -> list[Value]:
     """A start and an end."""
     start, end = timing.start, timing.end
-    if type(start) is type(end) is float and math.isfinite(start) and math.isfinite(end):  # nearly always
-        return {"start": start, "end": end}
-    return {"start": writer.write(start), "end": writer.write(end)}
+    # Nearly always, and a step has several.
+    if type(start) is type(end) is float and 0.0 <= start < END_OF_TIME and 0.0 <= end < END_OF_TIME:
+        return [start, end]
+    return [writer.write(start), writer.write(end)]
 
 
-def read_timing(form: Value) -> Timing:
+def read_timing(form: Value, reader: ValueReader | None = None) -> Timing:
     """The start and the end."""
-    check_keys(form, _TIMING)
-    return Timing(start=read_moment(form, "start"), end=read_moment(form, "end"))
-
-
-def need_timing(form: Form) -> Timing:
-    """The timing at the key `timing`, which must be there."""
-    timing = read_part(form, "timing", read_timing)
-    if timing is None:
-        raise UnreadableError(None, "a start and an end", "timing")
-    return timing
+    if type(form) is not list or len(cast("list[Value]", form)) != 2:
+        raise UnreadableError(form, "a start and an end")
+    start, end = cast("list[Value]", form)
+    if type(start) is type(end) is float and 0.0 <= start < END_OF_TIME and 0.0 <= end < END_OF_TIME:
+        return Timing(start=start, end=end)
+    start, end = _to_moments(form, reader or _PLAIN)
+    return Timing(start=start, end=end)
 
 
 def write_check(check: CheckResult) -> Form:
@@ -71,5 +70,6 @@ def read_check(form: Value) -> CheckResult:
 
 
 _FAULT = frozenset(Fault.__dataclass_fields__)
-_TIMING = frozenset(Timing.__dataclass_fields__)
+_PLAIN = ValueReader()
+_to_moments = each(to_moment)
 _CHECK = frozenset(CheckResult.__dataclass_fields__)

@@ -16,8 +16,8 @@ from agent_magic.core.errors import OptionError
 from agent_magic.core.form.entry import to_entry_record
 from agent_magic.core.form.image import LazyImages
 from agent_magic.core.form.increments import Growing
+from agent_magic.core.form.keys import check_keys, read_count, read_name
 from agent_magic.core.form.memory import MemoryRecord, MemoryTables, read_memory, write_memory
-from agent_magic.core.form.message import check_keys, read_count, read_name
 from agent_magic.core.form.run import by_place, read_run, write_run
 from agent_magic.core.form.step import read_step
 from agent_magic.core.form.tables import Json
@@ -27,7 +27,7 @@ from agent_magic.core.steps import RunStep
 from agent_magic.core.values import Value, safe_repr
 
 FORMAT = "agent_magic.run"
-VERSION = 1
+VERSION = 2
 
 
 class _HasStep(Protocol):

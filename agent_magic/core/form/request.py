@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast, get_args
 
-from agent_magic.core.form.message import (
+from agent_magic.core.form.keys import (
     check_keys,
     need_text,
     read_choice,
@@ -16,7 +16,6 @@ from agent_magic.core.form.message import (
     read_each,
     read_flag,
     read_part,
-    read_text,
 )
 from agent_magic.core.form.tables import Json, Table, check_place, read_place
 from agent_magic.core.form.value import UnreadableError, write_text
@@ -25,58 +24,101 @@ from agent_magic.core.request import ACT, Projection, SentRequest
 from agent_magic.core.settings import SUMMARY_MODES, SummaryMode
 from agent_magic.core.values import Value
 
-_KINDS: dict[Value, RequestKind] = {kind: kind for kind in get_args(RequestKind)}
-
 
 def write_request(
     request: SentRequest, messages: Table[ChatMessage], tools: Table[tuple[ToolSchema, ...]]
-) -> Json:
-    """The request; messages and tools by their places."""
-    form: Json = {
-        "run_id": write_text(request.run_id),
-        "step_number": request.step_number,
-        "kind": request.kind,
-        "revision": request.revision,
-        "n_steps": request.n_steps,
-        "tools": tools.place(request.schemas),
-        "digest": request.digest,
-    }
+) -> list[Value]:
+    """The request as a row of `COLUMNS`, and a dict of the rest if there is any; messages by their places."""
+    row: list[Value] = [
+        write_text(request.run_id),
+        request.step_number,
+        request.kind,
+        request.revision,
+        request.n_steps,
+        tools.place(request.schemas),
+        request.digest,
+    ]
+    rest: Json = {}
     projection = request.projection
-    if projection != ACT:  # there are as many requests as steps
-        form["projection"] = {
+    if projection is not ACT and projection != ACT:
+        rest["projection"] = {
             "summary_mode": projection.summary_mode,
             "system": projection.system,
             "newest_plan": projection.newest_plan,
         }
     if request.summary_mode != "plan":
-        form["summary_mode"] = request.summary_mode
+        rest["summary_mode"] = request.summary_mode
     if request.head:
-        form["head"] = [messages.place(message) for message in request.head]
+        rest["head"] = [messages.place(message) for message in request.head]
     if request.tail:
-        form["tail"] = [messages.place(message) for message in request.tail]
-    return form
+        rest["tail"] = [messages.place(message) for message in request.tail]
+    if rest:
+        row.append(rest)
+    return row
+
+
+def check_columns(names: Value) -> None:
+    """Refuse other columns than those of this version."""
+    if names != list(COLUMNS):
+        raise UnreadableError(names, f"the list of {', '.join(COLUMNS)}")
 
 
 def read_request(
-    form: Value,
+    row: Value,
     messages: Sequence[ChatMessage],
     tools: Sequence[tuple[ToolSchema, ...]],
     n_entries: int,
 ) -> SentRequest:
     """The request, of a memory of `n_entries` steps."""
-    check_keys(form, _REQUEST)
+    # A look at the whole row, as nearly all are right; else each column alone, to say which is not.
+    if type(row) is list and tuple(map(type, cast("list[Value]", row))) == _TYPES:
+        run_id, step_number, kind, revision, n_steps, place, digest = cast("list[Value]", row)
+        if (
+            step_number >= 0 <= revision
+            and 0 <= n_steps <= n_entries
+            and 0 <= place < len(tools)
+            and kind in _KINDS
+        ):
+            return SentRequest(
+                run_id=run_id,
+                step_number=step_number,
+                kind=kind,
+                projection=ACT,
+                revision=revision,
+                n_steps=n_steps,
+                schemas=tools[place],
+                digest=digest,
+            )
+    return _read_columns(row, messages, tools, n_entries)
+
+
+def _read_columns(
+    row: Value,
+    messages: Sequence[ChatMessage],
+    tools: Sequence[tuple[ToolSchema, ...]],
+    n_entries: int,
+) -> SentRequest:
+    if type(row) is not list:
+        raise UnreadableError(row, "a list")
+    cells = cast("list[Value]", row)
+    n_columns = len(COLUMNS)
+    if not n_columns <= len(cells) <= n_columns + 1:
+        raise UnreadableError(cells, f"a list of {', '.join(COLUMNS)}, and a dict of the rest")
+    columns: Json = dict(zip(COLUMNS, cells, strict=False))
+    rest: Value = cells[n_columns] if len(cells) > n_columns else {}
+    check_keys(rest, _REST)
     return SentRequest(
-        run_id=need_text(form, "run_id"),
-        step_number=read_count(form, "step_number"),
-        kind=read_choice(form, "kind", _KINDS),
-        projection=read_part(form, "projection", _read_projection) or ACT,
-        revision=read_count(form, "revision"),
-        n_steps=read_place(form, "n_steps", n_entries + 1),
-        head=read_each(form, "head", lambda place: messages[check_place(place, len(messages))]),
-        tail=read_each(form, "tail", lambda place: messages[check_place(place, len(messages))]),
-        schemas=tools[read_place(form, "tools", len(tools))],
-        summary_mode=read_choice(form, "summary_mode", _MODES) if "summary_mode" in form else "plan",
-        digest=read_text(form, "digest"),
+        run_id=need_text(columns, "run_id"),
+        step_number=read_count(columns, "step_number"),
+        kind=read_choice(columns, "kind", _KINDS),
+        revision=read_count(columns, "revision"),
+        n_steps=read_place(columns, "n_steps", n_entries + 1),
+        schemas=tools[read_place(columns, "tools", len(tools))],
+        digest=need_text(columns, "digest"),
+        projection=read_part(rest, "projection", _read_projection) or ACT,
+        head=read_each(rest, "head", lambda place: messages[check_place(place, len(messages))]),
+        tail=read_each(rest, "tail", lambda place: messages[check_place(place, len(messages))]),
+        summary_mode=read_choice(rest, "summary_mode", _MODES) if "summary_mode" in rest else "plan",
     )
 
 
@@ -96,6 +138,10 @@ def read_tools(form: Value, schemas: Sequence[ToolSchema]) -> tuple[ToolSchema, 
     return tuple(schemas[check_place(place, len(schemas))] for place in cast("list[Value]", form))
 
 
+_KINDS: dict[Value, RequestKind] = {kind: kind for kind in get_args(RequestKind)}
 _MODES: dict[Value, SummaryMode] = {mode: mode for mode in SUMMARY_MODES}
+COLUMNS: tuple[str, ...] = ("run_id", "step_number", "kind", "revision", "n_steps", "tools", "digest")
+"""What stands in a row: there are as many requests as steps, and their keys would be half of them."""
+_TYPES = (str, int, str, int, int, int, str)
+_REST = frozenset({"projection", "summary_mode", "head", "tail"})
 _PROJECTION = frozenset(Projection.__dataclass_fields__)
-_REQUEST = frozenset({"tools", *SentRequest.__dataclass_fields__} - {"schemas"})

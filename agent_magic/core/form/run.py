@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import get_args
 
-from agent_magic.core.form.message import (
+from agent_magic.core.form.keys import (
     check_keys,
+    need_part,
     need_text,
     read_choice,
     read_count,
@@ -17,13 +18,12 @@ from agent_magic.core.form.message import (
     read_flag,
     read_name,
     read_part,
-    read_usage,
-    write_usage,
 )
+from agent_magic.core.form.message import read_usage, write_usage
 from agent_magic.core.form.outcome import (
-    need_timing,
     read_check,
     read_fault,
+    read_timing,
     write_check,
     write_fault,
     write_timing,
@@ -102,7 +102,7 @@ def read_run(form: Value, read_step: Callable[[Value], RunStep | None], reader: 
         max_steps=read_count(form, "max_steps"),
         steps=steps,
         usage=read_part(form, "usage", read_usage) or TokenUsage(),
-        timing=need_timing(form),
+        timing=need_part(form, "timing", read_timing),
         error=read_part(form, "error", read_fault),
         verified=read_choice(form, "verified", _VERIFIED) if "verified" in form else "unchecked",
         checks=read_each(form, "checks", read_check),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from agent_magic.core.form.message import (
+from agent_magic.core.form.keys import (
     Form,
     check_keys,
     read_choice,
@@ -39,7 +39,7 @@ def write_sound(sound: Sound, writer: ValueWriter) -> Form:
     return form
 
 
-def read_sound(form: Value) -> Sound:
+def read_sound(form: Value, _reader: ValueReader | None = None) -> Sound:
     """The sound that `write_sound` wrote.
 
     Raises:

@@ -30,18 +30,16 @@ class Table(Generic[_T]):
         """Where the form of `thing` stands; the record keeps `thing` alive, so its id is its own."""
         place = self._places.get(id(thing))
         if place is None:
-            place = self._places[id(thing)] = self._add(self._write(thing))
-        return place
-
-    def _add(self, form: Value) -> int:
-        text = json.dumps(form) if self._joins_equal else ""
-        place = self._places_of_texts.get(text) if self._joins_equal else None
-        if place is None:
-            # In this order: Ctrl-C in between leaves a form that nobody asks for, never a wrong place.
-            place = len(self.forms)
-            self.forms.append(form)
-            if self._joins_equal:
-                self._places_of_texts[text] = place
+            form = self._write(thing)
+            text = json.dumps(form) if self._joins_equal else ""
+            place = self._places_of_texts.get(text)
+            if place is None:
+                # In this order: Ctrl-C in between leaves a form that nobody asks for, never a wrong place.
+                place = len(self.forms)
+                self.forms.append(form)
+                if text:
+                    self._places_of_texts[text] = place
+            self._places[id(thing)] = place
         return place
 
 

@@ -13,6 +13,9 @@ from agent_magic.tools.web.budget import Budget
 from agent_magic.tools.web.connecting import Resolve, resolve
 from agent_magic.tools.web.fetching import USER_AGENT, Fetcher, Limits
 
+_BESIDE_S = 20.0
+"""For what the wait does not count: a name that is resolved slowly, a long page that becomes text."""
+
 
 class WebTool(Tool, is_abstract=True):
     """A tool that reads the web within limits.
@@ -62,6 +65,9 @@ class WebTool(Tool, is_abstract=True):
         )
         self.fetcher = Fetcher(limits=limits, resolve=resolve)
         """What reads."""
+        if self.timeout_s is None:
+            # With a limit it runs in a thread of its own, so an interrupt need not wait for a silent host.
+            self.timeout_s = max_wait_s + _BESIDE_S
 
 
 def _need(kind: str, name: str, value: Value, least: int) -> None:

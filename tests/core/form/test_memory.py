@@ -104,13 +104,14 @@ def test_empty_memory_comes_back() -> None:
     assert _to_json(AgentMemory()) == snapshot(
         {
             "format": "agent_magic.memory",
-            "version": 1,
+            "version": 2,
             "revision": 0,
             "system_prompts": [{"revision": 0, "text": ""}],
             "steps": [],
             "entries": [],
             "changes": [],
             "undoable": [],
+            "request_columns": ["run_id", "step_number", "kind", "revision", "n_steps", "tools", "digest"],
             "requests": [],
             "messages": [],
             "schemas": [],
@@ -270,37 +271,37 @@ Give AgentMemory.from_dict what to_dict made.\
 """),
         ),
         (
-            _broken(version=2),
+            _broken(version=3),
             snapshot("""\
-This memory was written by a newer agent_magic: its key 'version' is 2, and this one reads up to 1.
+This memory was written by a newer agent_magic: its key 'version' is 3, and this one reads up to 2.
 Upgrade: pip install -U agent-magic\
 """),
         ),
         (
-            _broken(version="1"),
+            _broken(version="2"),
             snapshot("""\
-This memory cannot be read: its key 'version' is '1', and not 1.
+This memory cannot be read: its key 'version' is '2', and not 2.
 Give AgentMemory.from_dict what to_dict made, unchanged.\
 """),
         ),
         (
-            _broken(version=0),
+            _broken(version=1),
             snapshot("""\
-This memory cannot be read: its key 'version' is 0, and not 1.
+This memory cannot be read: its key 'version' is 1, and not 2.
 Give AgentMemory.from_dict what to_dict made, unchanged.\
 """),
         ),
         (
             _broken(version=True),
             snapshot("""\
-This memory cannot be read: its key 'version' is True, and not 1.
+This memory cannot be read: its key 'version' is True, and not 2.
 Give AgentMemory.from_dict what to_dict made, unchanged.\
 """),
         ),
         (
             _broken(extra=1),
             snapshot("""\
-This memory cannot be read: extra is 1, and not one of the keys changes, entries, format, images, messages, requests, revision, schemas, steps, system_prompts, tools, undoable, version.
+This memory cannot be read: extra is 1, and not one of the keys changes, entries, format, images, messages, request_columns, requests, revision, schemas, steps, system_prompts, tools, undoable, version.
 Give AgentMemory.from_dict what to_dict made, unchanged.\
 """),
         ),
@@ -321,14 +322,14 @@ Give AgentMemory.from_dict what to_dict made, unchanged.\
         (
             _broken(entries=[-1]),
             snapshot("""\
-This memory cannot be read: entries[0].step is -1, and not a whole number from 0 to 11.
+This memory cannot be read: entries[0] is -1, and not a whole number from 0 to 11.
 Give AgentMemory.from_dict what to_dict made, unchanged.\
 """),
         ),
         (
             _broken(entries=[99_999]),
             snapshot("""\
-This memory cannot be read: entries[0].step is 99999, and not a whole number from 0 to 11.
+This memory cannot be read: entries[0] is 99999, and not a whole number from 0 to 11.
 Give AgentMemory.from_dict what to_dict made, unchanged.\
 """),
         ),
@@ -393,9 +394,43 @@ Give AgentMemory.from_dict what to_dict made, unchanged.\
 """),
         ),
         (
+            _broken(request_columns=["run_id"]),
+            snapshot("""\
+This memory cannot be read: request_columns is ['run_id'], and not the list of run_id, step_number, kind, revision, n_steps, tools, digest.
+Give AgentMemory.from_dict what to_dict made, unchanged.\
+"""),
+        ),
+        *(
+            (
+                _broken(requests=[row]),
+                f"""\
+This memory cannot be read: requests[0]{wrong}.
+Give AgentMemory.from_dict what to_dict made, unchanged.\
+""",
+            )
+            for row, wrong in (
+                ([1, 1, "act", 0, 0, 0, "00"], ".run_id is 1, and not text"),
+                (["a", True, "act", 0, 0, 0, "00"], ".step_number is True, and not a whole number from 0 on"),
+                (["a", 1, "look", 0, 0, 0, "00"], ".kind is 'look', and not one of act, plan, final"),
+                (["a", 1, "act", -1, 0, 0, "00"], ".revision is -1, and not a whole number from 0 on"),
+                (["a", 1, "act", 0, 99, 0, "00"], ".n_steps is 99, and not a whole number from 0 to 11"),
+                (["a", 1, "act", 0, 0, 9, "00"], ".tools is 9, and not a whole number from 0 to 2"),
+                (["a", 1, "act", 0, 0, 0, None], ".digest is None, and not text"),
+                (["a", 1, "act", 0, 0, 0, "00", []], " is [], and not a dict"),
+                (
+                    ["a", 1, "act", 0, 0, 0, "00", {"tail": [7]}],
+                    ".tail[0] is 7, and not a whole number from 0 to 4",
+                ),
+                (
+                    ["a", 1],
+                    " is ['a', 1], and not a list of run_id, step_number, kind, revision, n_steps, tools, digest, and a dict of the rest",
+                ),
+            )
+        ),
+        (
             _broken(requests=[{}]),
             snapshot("""\
-This memory cannot be read: requests[0].run_id is None, and not text.
+This memory cannot be read: requests[0] is {}, and not a list.
 Give AgentMemory.from_dict what to_dict made, unchanged.\
 """),
         ),

@@ -82,10 +82,10 @@ def test_step_that_cannot_be_had_is_left_out() -> None:
         ),
         ({"steps": [-1]}, snapshot("steps[0]: -1, and not a place, counted from 0")),
         ({"steps": "all"}, snapshot("steps: 'all', and not a list")),
-        ({"timing": {"start": 0, "end": 1e20}}, snapshot("timing.end: 1e+20, and not seconds since 1970")),
+        ({"timing": [0, 1e20]}, snapshot("timing[1]: 1e+20, and not seconds since 1970")),
         (
-            {"timing": {"start": {"$": "float", "text": "nan"}, "end": 1}},
-            snapshot("timing.start: nan, and not seconds since 1970"),
+            {"timing": [{"$": "float", "text": "nan"}, 1]},
+            snapshot("timing[0]: nan, and not seconds since 1970"),
         ),
         (
             {"more": 1},

@@ -236,11 +236,13 @@ def test_step_is_written_without_what_it_has_not() -> None:
         {
             "kind": "action",
             "step_number": 1,
-            "timing": {"start": 1.5, "end": 2.25},
+            "timing": [1.5, 2.25],
             "model_output": "I look.",
             "tool_results": [
                 {
-                    "call": {"id": "call_1", "name": "look", "arguments": {"place": "Tromsø", "n": None}},
+                    "id": "call_1",
+                    "name": "look",
+                    "arguments": {"place": "Tromsø", "n": None},
                     "observation": "seen",
                     "output": {"$": "object", "type": "range", "preview": "range(0, 3)", "name": "look_1"},
                     "bound_to": "look_1",
@@ -309,8 +311,12 @@ _LISTED = {
         ({"kind": ["task"]}, "kind: ['task'] is not one of task, plan, action, answer"),
         ({"step_number": True}, "step_number: True is not a whole number from 0 on"),
         ({"step_number": -1}, "step_number: -1 is not a whole number from 0 on"),
-        ({"timing": {"start": 1.0}}, "timing.end: None is not a number"),
-        ({"timing": {"start": "1", "end": 2}}, "timing.start: '1' is not a number"),
+        ({"timing": [1.0]}, "timing: [1.0] is not a start and an end"),
+        (
+            {"timing": {"start": 1.0, "end": 2.0}},
+            "timing: {'start': 1.0, 'end': 2.0} is not a start and an end",
+        ),
+        ({"timing": [1, "2"]}, "timing[1]: '2' is not a number"),
         ({"model_output": 3}, "model_output: 3 is not text"),
         (
             {"model_output": {"$": "bytes", "text": ""}},
@@ -320,27 +326,32 @@ _LISTED = {
         ({"is_final_answer": 1}, "is_final_answer: 1 is not true or false"),
         ({"tool_results": {}}, "tool_results: {} is not a list"),
         ({"tool_results": [None]}, "tool_results[0]: None is not a dict"),
-        ({"tool_results": [{}]}, "tool_results[0].call: None is not a tool call"),
-        ({"tool_results": [{"call": {"id": "1"}}]}, "tool_results[0].call.name: None is not text"),
+        ({"tool_results": [{}]}, "tool_results[0].id: None is not text"),
+        ({"tool_results": [{"id": "1"}]}, "tool_results[0].name: None is not text"),
         (
-            {"tool_results": [{"call": {"id": "1", "name": "a", "arguments": [1]}}]},
-            "tool_results[0].call.arguments: [1] is not a dict, or text",
+            {"tool_results": [{"id": "1", "name": "a", "is_told": 1}]},
+            "tool_results[0].is_told: 1 is not true or false",
         ),
         (
-            {"tool_results": [{"call": {"id": "1", "name": "a"}, "output": {"$": "image", "index": 3}}]},
+            {"tool_results": [{"id": "1", "name": "a", "arguments": [1]}]},
+            "tool_results[0].arguments: [1] is not a dict, or text",
+        ),
+        (
+            {"tool_results": [{"id": "1", "name": "a", "output": {"$": "image", "index": 3}}]},
             "tool_results[0].output: {'$': 'image', 'index': 3} is not the form of 'image'",
         ),
         ({"token_usage": {"tokens": 1}}, None),
         ({"token_usage": {"input_tokens": "1"}}, "token_usage.input_tokens: '1' is not a number"),
         ({"changes": [{"name": "a", "kind": "burnt"}]}, None),
         ({"fault": {"kind": "ToolError"}}, "fault.message: None is not text"),
+        ({"signed": [1]}, "signed: [1] is not a dict"),
         ({"extra": 1}, None),
     ],
 )
 def test_reading_a_step_names_the_key_that_cannot_be_read(
     change: dict[str, Any], problem: str | None
 ) -> None:
-    form = {"kind": "action", "step_number": 1, "timing": {"start": 1.0, "end": 2.0}, **change}
+    form = {"kind": "action", "step_number": 1, "timing": [1.0, 2.0], **change}
     with pytest.raises(UnreadableError) as refusal:
         read_step(form, ValueReader())
     told = f"{refusal.value.path}: {refusal.value.found!r} is not {refusal.value.expected}"
