@@ -18,11 +18,9 @@ from typing import cast
 from agent_magic.core.changes import NameChange, Snapshot, find_changes, take_snapshot
 from agent_magic.core.state import State
 from agent_magic.core.values import Value
-from agent_magic.execution.writing import hide_lent
+from agent_magic.execution.step.writing import hide_lent
 
 _WORD = re.compile(r"\w+")
-
-
 _LOCK = threading.RLock()
 
 
@@ -31,7 +29,20 @@ class _Room:
 
     def __init__(self, names: Mapping[str, Value]) -> None:
         self.names = names  # held, so that its id belongs to nothing else meanwhile
-        self.watches: weakref.WeakSet[Watch] = weakref.WeakSet()
+        self._watches: list[weakref.ref[Watch]] = []
+
+    def enter(self, watch: Watch) -> None:
+        """From now on it is one of them."""
+        self._watches.append(weakref.ref(watch))
+
+    def leave(self, watch: Watch) -> None:
+        """It is none of them any more."""
+        self._watches = [each for each in self._watches if each() not in (None, watch)]
+
+    def others(self, watch: Watch) -> list[Watch]:
+        """All but this one."""
+        watches = (each() for each in self._watches) if len(self._watches) > 1 else ()
+        return [each for each in watches if each is not None and each is not watch]
 
 
 _rooms: weakref.WeakValueDictionary[int, _Room] = weakref.WeakValueDictionary()
@@ -97,12 +108,12 @@ class Watch:
         with _LOCK:
             self._room = _room_of(state)
             self._base = self._look()
-            self._room.watches.add(self)
+            self._room.enter(self)
 
     def leave(self) -> None:
         """Its code waits for what it calls, and others may run."""
         with _LOCK:
-            if self._others() and not self._is_over:
+            if self._room.others(self) and not self._is_over:
                 self._take_own()
             self.is_inside = False
 
@@ -115,18 +126,20 @@ class Watch:
         with _LOCK:
             if self._is_over:
                 return
-            strangers = [each for each in self._others() if each.maker.is_stranger_to(self.maker)]
+            strangers = [each for each in self._room.others(self) if each.maker.is_stranger_to(self.maker)]
             for stranger in strangers:
                 if stranger.is_inside:
                     stranger._take_own()
             if strangers and self.is_inside:
                 self._take_own()
-            self._take(lambda _: True, " or ".join(sorted({each.maker.name for each in strangers})))
+            self._take(None, " or ".join(sorted({each.maker.name for each in strangers})))
             self._is_over = True
-            self._room.watches.discard(self)
+            self._room.leave(self)
 
     def changes(self) -> tuple[NameChange, ...]:
         """What the step made of names, once it is over."""
+        if not self._told:
+            return ()
         return tuple(self._with_doubt(change) for change in find_changes(self._before, self._after))
 
     def ends_of(self, name: str) -> tuple[Value, Value]:
@@ -137,17 +150,20 @@ class Watch:
         self._sure.update(self._take(self.maker.words.__contains__, is_own=True))
 
     def _take(
-        self, is_meant: Callable[[str], bool], strangers: str = "", *, is_own: bool = False
+        self, is_meant: Callable[[str], bool] | None, strangers: str = "", *, is_own: bool = False
     ) -> list[str]:
-        """Let changes be of this step; whoever else may see them does not tell them. Gives their names."""
+        """Let changes, or those meant, be of this step; no other tells them. Gives their names."""
         now = self._look()
-        names = [change.name for change in find_changes(self._base, now) if is_meant(change.name)]
+        changes = find_changes(self._base, now)
+        names = [change.name for change in changes if is_meant is None or is_meant(change.name)]
+        if not names:
+            return names
         self._before.take_over([name for name in names if name not in self._told], self._base)
         self._after.take_over(names, now)
         self._told.update(names)
         if strangers:
             self._other.update({name: strangers for name in names if name not in self._sure})
-        for other in self._others():
+        for other in self._room.others(self):
             if self.maker.works_for(other.maker):
                 if not strangers:
                     other._sure.update(names)
@@ -156,9 +172,6 @@ class Watch:
         # Last, so that what Ctrl-C leaves half done is found again.
         self._base.take_over(names, now)
         return names
-
-    def _others(self) -> list[Watch]:
-        return [each for each in self._room.watches if each is not self]
 
     def _look(self) -> Snapshot:
         return take_snapshot(self._state, lambda values: hide_lent(self._room.names, values))

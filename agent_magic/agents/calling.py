@@ -28,7 +28,7 @@ from agent_magic.core.redact import redact
 from agent_magic.core.steps import Timing
 from agent_magic.core.text import strip_control, truncate
 from agent_magic.core.values import Value
-from agent_magic.execution.sinks import Sink, printing_into
+from agent_magic.execution.prints.sinks import Sink, printing_into
 from agent_magic.tools.tool import PreparedCall, Tool
 
 Ready = Mapping[int, tuple[Tool, PreparedCall]]

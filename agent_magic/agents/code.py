@@ -34,8 +34,8 @@ from agent_magic.core.settings import SummaryMode
 from agent_magic.core.state import AgentState, NamespaceState, State
 from agent_magic.core.steps import CLOSING_TAG, CODE_CALL
 from agent_magic.core.values import Value
-from agent_magic.execution.blocks import FoundCode, find_code, read_structured
 from agent_magic.execution.executor import CodeExecutor
+from agent_magic.execution.reply.blocks import FoundCode, find_code, read_structured
 from agent_magic.execution.request import Writes
 from agent_magic.models.model import Model
 from agent_magic.tools.answer import parse_answer

@@ -35,8 +35,8 @@ from agent_magic.core.messages import ToolCall
 from agent_magic.core.result import RunResult
 from agent_magic.core.steps import ToolResult
 from agent_magic.core.values import Value
-from agent_magic.execution.running import current_step, give_answer, persons_code
-from agent_magic.execution.sinks import printing_into
+from agent_magic.execution.prints.sinks import printing_into
+from agent_magic.execution.step.running import current_step, give_answer, persons_code
 from agent_magic.tools.builtin import FINAL_ANSWER
 from agent_magic.tools.python_call import bind_call
 from agent_magic.tools.tool import PreparedCall, Tool

@@ -16,7 +16,7 @@ from agent_magic.core.steps import ANSWER_GIVEN, NOTHING_TOLD
 from agent_magic.core.text import strip_control, truncate
 from agent_magic.core.values import Value, describe, is_text_like, note_endless, safe_repr
 from agent_magic.execution.request import CodeOutcome
-from agent_magic.execution.stopping import TimeLimitReached, limited
+from agent_magic.execution.stop.stopping import TimeLimitReached, limited
 
 _VALUE_CHARS = 4_000
 _ANSWER_CHARS = 2_000

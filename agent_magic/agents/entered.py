@@ -14,7 +14,7 @@ from agent_magic.core.messages import ToolCall
 from agent_magic.core.steps import Fault, Timing, ToolResult
 from agent_magic.core.text import truncate
 from agent_magic.core.values import Value, describe, is_text_like, to_text
-from agent_magic.execution.sinks import Sink
+from agent_magic.execution.prints.sinks import Sink
 from agent_magic.tools.tool import PreparedCall, Tool
 
 _SHOWN = 600

@@ -7,6 +7,7 @@ agent never mix. It must not ask a model nor call a tool.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import threading
 import time
 import uuid
@@ -108,6 +109,7 @@ class Run:
     """Of a managed agent: the run whose call it was started for."""
     _draft: Draft | None = None
     _reason = ""
+    _maker: Maker | None = None
 
     def __init__(
         self,
@@ -177,7 +179,9 @@ class Run:
 
     def as_maker(self, code: str | None = None) -> Maker:
         """Who makes its steps; one of code with what that says."""
-        return Maker(name=self.agent_name, run_ids=tuple(run.run_id for run in self.chain), code=code)
+        if self._maker is None:
+            self._maker = Maker(name=self.agent_name, run_ids=tuple(run.run_id for run in self.chain))
+        return self._maker if code is None else dataclasses.replace(self._maker, code=code)
 
     @property
     def is_paused(self) -> bool:

@@ -9,7 +9,7 @@ import functools
 from typing import Any, Protocol, cast
 
 from agent_magic.core.values import Value
-from agent_magic.execution.running import is_called_by_code
+from agent_magic.execution.step.running import is_called_by_code
 from agent_magic.tools.tool import Tool
 
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
 from agent_magic.core.values import Value
-from agent_magic.execution.course import BOUNDARIES
 from agent_magic.execution.request import Picture
+from agent_magic.execution.step.course import BOUNDARIES
 
 Show = Callable[[str | Picture], None]
 """Takes what code shows, in order."""

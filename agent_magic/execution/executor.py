@@ -12,22 +12,22 @@ from typing import Protocol
 
 from agent_magic.core.errors import CodeRefused, ParsingError, StepError
 from agent_magic.core.values import Value
-from agent_magic.execution import audit
-from agent_magic.execution.awaiting import no_visible_loop, run_awaiting
-from agent_magic.execution.compiling import Compiled, compile_code
-from agent_magic.execution.course import BOUNDARIES, FILENAMES, Running
 from agent_magic.execution.displaying import Show, figures_shown
-from agent_magic.execution.ending import Ending, to_error, to_notes
-from agent_magic.execution.imports import AuthorizedImports
-from agent_magic.execution.interpreter import Interpreter
-from agent_magic.execution.protecting import Protection
+from agent_magic.execution.guard.compiling import Compiled, compile_code
+from agent_magic.execution.guard.imports import AuthorizedImports
+from agent_magic.execution.guard.rules import Rules
+from agent_magic.execution.prints.sinks import printing_into
+from agent_magic.execution.prints.streams import routed
 from agent_magic.execution.request import CodeOutcome, CodeStep, Picture
-from agent_magic.execution.rules import Rules
-from agent_magic.execution.running import HERE, LIVE
-from agent_magic.execution.sinks import printing_into
-from agent_magic.execution.streams import routed
-from agent_magic.execution.turns import turns_of
-from agent_magic.execution.writing import Internal, Ledger, persons_names
+from agent_magic.execution.step import audit
+from agent_magic.execution.step.awaiting import no_visible_loop, run_awaiting
+from agent_magic.execution.step.course import BOUNDARIES, FILENAMES, Running
+from agent_magic.execution.step.running import HERE, LIVE
+from agent_magic.execution.step.turns import turns_of
+from agent_magic.execution.step.writing import Internal, Ledger, persons_names
+from agent_magic.execution.telling.ending import Ending, to_error, to_notes
+from agent_magic.execution.values.interpreter import Interpreter
+from agent_magic.execution.values.protecting import Protection
 
 _numbers: dict[str, int] = {}
 

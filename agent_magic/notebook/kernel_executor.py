@@ -15,13 +15,13 @@ from typing import Any
 
 from agent_magic.core.picture import is_picture
 from agent_magic.core.values import Value
-from agent_magic.execution.course import QUIET
 from agent_magic.execution.displaying import Show, to_picture
 from agent_magic.execution.executor import NamespaceExecutor
+from agent_magic.execution.prints.sinks import CURRENT_SINK
 from agent_magic.execution.request import CodeOutcome, CodeStep, Picture
-from agent_magic.execution.running import current_step
-from agent_magic.execution.sinks import CURRENT_SINK
-from agent_magic.execution.stopping import TimeLimitReached, limited
+from agent_magic.execution.step.course import QUIET
+from agent_magic.execution.step.running import current_step
+from agent_magic.execution.stop.stopping import TimeLimitReached, limited
 from agent_magic.notebook.code_displays import CodeDisplays, is_drawn, is_figure
 from agent_magic.notebook.kernel_state import is_kernel_internal
 from agent_magic.notebook.shell import Shell

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from agent_magic.core.approval import APPROVAL_POLICIES, ApprovalPolicy
 from agent_magic.core.errors import OptionError
-from agent_magic.core.result import AgentMode
+from agent_magic.core.outcome import AgentMode
 from agent_magic.core.settings import SUMMARY_MODES, SummaryMode
 from agent_magic.core.state import Scope
 from agent_magic.core.values import Value

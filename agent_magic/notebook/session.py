@@ -15,8 +15,8 @@ from agent_magic.agents.multistep import MultiStepAgent
 from agent_magic.core.errors import OptionError
 from agent_magic.core.text import first_line
 from agent_magic.core.values import Value, describe
-from agent_magic.execution.sinks import CURRENT_SINK, open_sinks
-from agent_magic.execution.streams import PrintRouter
+from agent_magic.execution.prints.sinks import CURRENT_SINK, open_sinks
+from agent_magic.execution.prints.streams import PrintRouter
 from agent_magic.notebook.answers import show_answer
 from agent_magic.notebook.building import change_agent, keeping_of, living_agent, take_agent
 from agent_magic.notebook.cards import show_defined

@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any
 from weakref import WeakSet
 
-from agent_magic.execution.streams import _Proxy
+from agent_magic.execution.prints.streams import _Proxy
 from agent_magic.notebook.page import DISCARDED
 from agent_magic.notebook.painting import Painter, can_paint
 from agent_magic.record.draft import RunDraft

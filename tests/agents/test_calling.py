@@ -13,7 +13,7 @@ from agents.checking import PATIENCE_S, add, agent_of, assert_usable, eventually
 from inline_snapshot import snapshot
 
 from agent_magic.core.events import ToolCallEnded, ToolCallStarted
-from agent_magic.execution.sinks import CURRENT_SINK, open_sinks
+from agent_magic.execution.prints.sinks import CURRENT_SINK, open_sinks
 from agent_magic.models.scripted import ScriptedModel
 from agent_magic.tools.decorator import tool
 

@@ -14,7 +14,7 @@ from inline_snapshot import snapshot
 
 from agent_magic import CodeAgent
 from agent_magic.core.steps import ToolResult
-from agent_magic.execution.sinks import CURRENT_SINK
+from agent_magic.execution.prints.sinks import CURRENT_SINK
 from agent_magic.models.scripted import ScriptedModel
 from agent_magic.tools.decorator import tool
 from agent_magic.tools.tool import Tool

@@ -17,7 +17,7 @@ from agent_magic.agents.code import CodeAgent
 from agent_magic.agents.toolcalling import ToolCallingAgent
 from agent_magic.core.result import RunResult
 from agent_magic.core.steps import ToolResult
-from agent_magic.execution.streams import routed
+from agent_magic.execution.prints.streams import routed
 from agent_magic.models.scripted import ScriptedModel
 from agent_magic.tools.decorator import tool
 

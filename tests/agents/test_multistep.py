@@ -54,7 +54,7 @@ from agent_magic.core.steps import (
     ToolResult,
 )
 from agent_magic.core.values import Description
-from agent_magic.execution.sinks import CURRENT_SINK
+from agent_magic.execution.prints.sinks import CURRENT_SINK
 from agent_magic.models.scripted import ScriptedModel
 from agent_magic.tools.decorator import tool
 from agent_magic.tools.toolbox import LiveTool

@@ -16,14 +16,14 @@ import numpy as np
 import pandas as pd
 from measuring import median, report, rounds
 
-from agent_magic.execution.compiling import compile_code
 from agent_magic.execution.executor import DictExecutor
-from agent_magic.execution.imports import AuthorizedImports
-from agent_magic.execution.protecting import Protection
+from agent_magic.execution.guard.compiling import compile_code
+from agent_magic.execution.guard.imports import AuthorizedImports
+from agent_magic.execution.guard.rules import Rules
 from agent_magic.execution.request import CodeStep
-from agent_magic.execution.rules import Rules
-from agent_magic.execution.running import give_answer
-from agent_magic.execution.writing import Internal, Ledger, persons_names
+from agent_magic.execution.step.running import give_answer
+from agent_magic.execution.step.writing import Internal, Ledger, persons_names
+from agent_magic.execution.values.protecting import Protection
 
 ONE_LINER = "total = sum(values) / len(values)"
 ONE_LINER_BUDGET = 15.0

@@ -10,7 +10,7 @@ import pytest
 
 from agent_magic.execution.executor import DictExecutor
 from agent_magic.execution.request import CodeOutcome, CodeStep, Guard
-from agent_magic.execution.running import give_answer
+from agent_magic.execution.step.running import give_answer
 
 
 class Room:

@@ -10,10 +10,10 @@ import sys
 from types import FrameType
 from typing import Any
 
-from agent_magic.execution.course import BOUNDARIES
 from agent_magic.execution.executor import DictExecutor
 from agent_magic.execution.request import CodeOutcome, CodeStep
-from agent_magic.execution.running import current_step, give_answer, persons_code
+from agent_magic.execution.step.course import BOUNDARIES
+from agent_magic.execution.step.running import current_step, give_answer, persons_code
 
 MAX_PLACES = 60
 

@@ -14,9 +14,9 @@ import pytest
 from inline_snapshot import snapshot
 
 from agent_magic.core.errors import CodeRefused
-from agent_magic.execution.compiling import Compiled, compile_code
-from agent_magic.execution.imports import AuthorizedImports
-from agent_magic.execution.rules import Rules
+from agent_magic.execution.guard.compiling import Compiled, compile_code
+from agent_magic.execution.guard.imports import AuthorizedImports
+from agent_magic.execution.guard.rules import Rules
 from tests.execution.benign import SNIPPETS, Answered, build_namespace
 
 MOST_REFUSALS = 0.01

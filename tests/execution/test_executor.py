@@ -18,7 +18,7 @@ from inline_snapshot import snapshot
 from agent_magic.core.errors import CodeExecutionError, CodeRefused, ParsingError
 from agent_magic.execution.executor import DictExecutor
 from agent_magic.execution.request import CodeOutcome, CodeStep
-from agent_magic.execution.running import give_answer, persons_code
+from agent_magic.execution.step.running import give_answer, persons_code
 
 ROOT = Path(__file__).parents[2]
 
@@ -373,7 +373,7 @@ INTERRUPTED = """
 import random, signal, sys, threading, time
 from agent_magic.execution.executor import DictExecutor
 from agent_magic.execution.request import CodeStep
-from agent_magic.execution.running import give_answer, persons_code
+from agent_magic.execution.step.running import give_answer, persons_code
 
 ns = {"final_answer": "mine", "rows": [1, 2, 3], "row": "mine"}
 exec("def mine(): return 1", ns)

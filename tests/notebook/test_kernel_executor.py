@@ -9,7 +9,7 @@ from threads import join
 
 from agent_magic.core.errors import CodeRefused
 from agent_magic.execution.request import CodeStep, Guard
-from agent_magic.execution.running import give_answer, persons_code
+from agent_magic.execution.step.running import give_answer, persons_code
 from agent_magic.notebook.kernel_executor import KernelExecutor
 
 

@@ -1,0 +1,1 @@
+"""What is printed, and where it belongs; it must not show it."""

@@ -1,0 +1,250 @@
+"""Stoppers: raise in the thread that they were started in, by signals or from another thread, until they are done.
+
+They must not know what runs nor why it is stopped: they ask.
+"""
+
+from __future__ import annotations
+
+import _thread
+import ctypes
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, Protocol
+
+from agent_magic.execution.stop.watching import WATCHER
+
+Decide = Callable[[FrameType | None], type[BaseException] | None]
+"""What is to be raised in the place where a frame stands, if anything."""
+
+OnSigint = Callable[[FrameType | None], bool]
+"""Takes the frame where Ctrl-C came; whether what the handler before raises is let through."""
+
+REPEAT_S = 0.05
+"""What was swallowed is raised again after this time."""
+_SOON_S = 0.001
+NEVER = float("inf")
+
+# The bare functions: those of `signal` spend ten times as long on finding a name for the handler.
+_bare: Any = sys.modules.get("_signal", signal)
+_set_handler: Callable[[int, Any], Any] = _bare.signal
+_get_handler: Callable[[int], Any] = _bare.getsignal
+
+
+class Stopper(Protocol):
+    """Asks, in good time, whether to raise in the thread that it was started in."""
+
+    def start(self) -> None:
+        """Take the place of what handles signals now."""
+        ...
+
+    def schedule(self, after_s: float) -> None:
+        """Ask after this time, and again and again from then on; infinity is never."""
+        ...
+
+    def hold(self) -> None:
+        """Ask no more until the next `schedule`."""
+        ...
+
+    def kick(self) -> None:
+        """Ask now; from any thread, also when it is over."""
+        ...
+
+    def finish(self) -> None:
+        """Put all back as it was; nothing is raised any more. May be called at any time, and twice."""
+        ...
+
+
+class _Sigint:
+    """Ctrl-C while code runs: told, handed on, and raised as what ends the code."""
+
+    def __init__(self, decide: Decide, on_sigint: OnSigint | None) -> None:
+        self._decide = decide
+        self._on_sigint = on_sigint
+        self._before: Callable[[int, FrameType | None], object] | None = None
+
+    def install(self) -> None:
+        before = _get_handler(signal.SIGINT) if self._on_sigint is not None else None
+        # Who has set this signal to be ignored, or handles it outside Python, wants it so.
+        if callable(before):
+            self._before = before
+            _set_handler(signal.SIGINT, self.handle)
+
+    def remove(self) -> None:
+        before, self._before = self._before, None
+        if before is not None:
+            _set_handler(signal.SIGINT, before)
+
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        before = self._before
+        passes_on = self._on_sigint is not None and self._on_sigint(frame)
+        if before is not None:
+            try:
+                before(number, frame)
+            except BaseException:  # KeyboardInterrupt is what it raises; `ask` raises in its place
+                if passes_on:
+                    raise
+        self.ask(frame)
+
+    def ask(self, frame: FrameType | None) -> None:
+        raised = self._decide(frame)
+        if raised is not None:
+            raise raised
+
+
+class SignalStopper(_Sigint):
+    """In the main thread, by the timer signal: it wakes whatever waits or sleeps."""
+
+    def __init__(self, decide: Decide, on_sigint: OnSigint | None) -> None:
+        super().__init__(decide, on_sigint)
+        self._lock = threading.RLock()
+        self._is_live = False
+
+    def start(self) -> None:
+        """As `Stopper` says."""
+        self.install()
+        self._alarm_before = _set_handler(signal.SIGALRM, self._on_alarm)
+        self._is_live = True
+        self._timer_before = signal.setitimer(signal.ITIMER_REAL, 0)
+        self._started = time.monotonic()
+
+    def schedule(self, after_s: float) -> None:
+        """As `Stopper` says."""
+        with self._lock:
+            if self._is_live:
+                after_s = 0 if after_s == NEVER else max(after_s, _SOON_S)
+                signal.setitimer(signal.ITIMER_REAL, after_s, REPEAT_S)
+
+    def hold(self) -> None:
+        """As `Stopper` says."""
+        with self._lock:
+            if self._is_live:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def kick(self) -> None:
+        """As `Stopper` says."""
+        self.schedule(0)
+
+    def finish(self) -> None:
+        """As `Stopper` says."""
+        with self._lock:
+            if self._is_live:
+                self._is_live = False
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                # A handler from outside Python cannot be put back; the default would end the process.
+                before = self._alarm_before
+                _set_handler(signal.SIGALRM, signal.SIG_IGN if before is None else before)
+                left, interval = self._timer_before
+                if left:
+                    left -= time.monotonic() - self._started
+                    signal.setitimer(signal.ITIMER_REAL, max(left, _SOON_S), interval)
+        self.remove()
+
+    def _on_alarm(self, number: int, frame: FrameType | None) -> None:
+        del number
+        self.ask(frame)
+
+
+class ThreadStopper:
+    """In any thread, by an exception from another one: it comes as soon as Python code runs there."""
+
+    def __init__(self, decide: Decide) -> None:
+        self._decide = decide
+        self._lock = threading.RLock()
+        self._is_live = False
+        self._due: float | None = None
+
+    def start(self) -> None:
+        """As `Stopper` says."""
+        self._ident = threading.get_ident()
+        self._is_live = True
+        WATCHER.add(self._tick)
+
+    def schedule(self, after_s: float) -> None:
+        """As `Stopper` says."""
+        self._due = None if after_s == NEVER else time.monotonic() + after_s
+        WATCHER.wake()
+
+    def hold(self) -> None:
+        """As `Stopper` says."""
+        self._due = None
+
+    def kick(self) -> None:
+        """As `Stopper` says."""
+        self.schedule(0)
+
+    def finish(self) -> None:
+        """As `Stopper` says."""
+        with self._lock:
+            if self._is_live:
+                self._is_live = False
+                self._take_back()
+        WATCHER.remove(self._tick)
+
+    def _tick(self, now: float) -> float:
+        """Ask if it is time; gives when to ask next."""
+        with self._lock:
+            due = self._due
+            if not self._is_live or due is None:
+                return now + 60
+            if now < due:
+                return due
+            # The interpreter's lock is ours, so the thread stands still in this very place, and what is
+            # set here is raised there.
+            raised = self._decide(sys._current_frames().get(self._ident))
+            if raised is not None:
+                self._raise(raised)
+            if self._due is not None and self._due <= now:
+                self._due = now + REPEAT_S
+            return now + REPEAT_S
+
+    def _raise(self, kind: type[BaseException]) -> None:
+        raise_in(self._ident, kind)
+
+    def _take_back(self) -> None:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._ident), None)
+
+
+class InterruptStopper(ThreadStopper):
+    """In the main thread where there is no timer signal (Windows)."""
+
+    def __init__(self, decide: Decide, on_sigint: OnSigint | None) -> None:
+        super().__init__(decide)
+        self._sigint = _Sigint(decide, on_sigint)
+        self._is_ours = False
+
+    def start(self) -> None:
+        """As `Stopper` says."""
+        before = _get_handler(signal.SIGINT)
+        self._sigint._before = before if callable(before) else None
+        if self._sigint._before is not None:
+            _set_handler(signal.SIGINT, self._handle)
+        super().start()
+
+    def finish(self) -> None:
+        """As `Stopper` says."""
+        super().finish()
+        self._sigint.remove()
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        is_ours, self._is_ours = self._is_ours, False
+        if is_ours:
+            self._sigint.ask(frame)
+        else:
+            self._sigint.handle(number, frame)
+
+    def _raise(self, kind: type[BaseException]) -> None:
+        del kind
+        self._is_ours = True
+        _thread.interrupt_main()
+
+    def _take_back(self) -> None:
+        self._is_ours = False
+
+
+def raise_in(ident: int, kind: type[BaseException]) -> None:
+    """Raise in another thread, as soon as Python code runs there."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(kind))
