@@ -85,8 +85,8 @@ def _download(options: argparse.Namespace) -> int:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from agent_magic.notebook.doctor import examine, is_well, to_json, to_text  # noqa: PLC0415 - as above
-    from agent_magic.notebook.doctor_finding import Scene  # noqa: PLC0415 - as above
+    from agent_magic.notebook.doctor.finding import Scene  # noqa: PLC0415 - as above
+    from agent_magic.notebook.doctor.table import examine, is_well, to_json, to_text  # noqa: PLC0415 - as above
 
     findings = examine(Scene())
     if isinstance(sys.stdout, io.TextIOWrapper):  # a path may have signs that this terminal cannot show

@@ -144,7 +144,7 @@ class AgentMagics(Magics):
         try:
             command = parse_command(line)
             if command.name == "doctor":  # without what runs agents, as that may be what is broken
-                from agent_magic.notebook.doctor import report  # noqa: PLC0415 - only when it is asked
+                from agent_magic.notebook.doctor.table import report  # noqa: PLC0415 - only when it is asked
 
                 print(report(self, is_json=command.is_json))
                 return None

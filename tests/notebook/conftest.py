@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from cells import Cells
 
-from tests.notebook.machines import ROOT, Run
+from tests.notebook.doctor.machines import ROOT, Run
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from agent_magic.models.download import is_downloaded
 from agent_magic.models.pinned_wheel import CACHE_VARIABLE, cache_folder
-from agent_magic.notebook.doctor_finding import Found, Scene, ok, warning
+from agent_magic.notebook.doctor.finding import Found, Scene, ok, warning
 from agent_magic.record.journal_folder import FOLDER, own_folder
 
 _NEEDED_BYTES = 300_000_000

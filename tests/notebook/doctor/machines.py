@@ -17,7 +17,7 @@ import pytest
 
 from agent_magic.core.version import __version__
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 OLD = Path(os.environ.get("OLD_JUPYTER", ROOT / ".venv-old/bin/python"))
 """Python of an environment with the oldest JupyterLab and ipykernel that are supported."""
 SECRET = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789"

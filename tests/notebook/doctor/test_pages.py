@@ -9,10 +9,10 @@ import pytest
 from inline_snapshot import snapshot
 
 from agent_magic.core.version import __version__
-from agent_magic.notebook.doctor_finding import Found, Scene
-from agent_magic.notebook.doctor_lab import find_extension
-from agent_magic.notebook.doctor_pages import extension, widget_manager
-from tests.notebook.machines import MANAGER, add_extension, masked
+from agent_magic.notebook.doctor.finding import Found, Scene
+from agent_magic.notebook.doctor.lab import find_extension
+from agent_magic.notebook.doctor.pages import extension, widget_manager
+from tests.notebook.doctor.machines import MANAGER, add_extension, masked
 
 pytestmark = pytest.mark.usefixtures("no_embedded_model")
 

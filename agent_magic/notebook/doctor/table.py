@@ -14,8 +14,8 @@ from typing import Any
 
 from agent_magic.core.redact import redact
 from agent_magic.core.text import to_display
-from agent_magic.notebook import doctor_packages as packages
-from agent_magic.notebook.doctor_finding import Check, Found, Scene, Status, failure
+from agent_magic.notebook.doctor import packages
+from agent_magic.notebook.doctor.finding import Check, Found, Scene, Status, failure
 from agent_magic.notebook.notebook_folder import folder_of_notebook
 
 Table = Sequence[tuple[str, Check]]
@@ -30,9 +30,7 @@ FIRST: Table = (
 
 def _others() -> Table:
     """The checks that cannot be made where a package is missing; by now that was told."""
-    from agent_magic.notebook import doctor_disk as disk  # noqa: PLC0415 - as said
-    from agent_magic.notebook import doctor_models as models  # noqa: PLC0415 - as said
-    from agent_magic.notebook import doctor_pages as pages  # noqa: PLC0415 - as said
+    from agent_magic.notebook.doctor import disk, models, pages  # noqa: PLC0415 - as said
 
     return (
         ("IPython", packages.ipython),

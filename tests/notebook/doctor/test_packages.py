@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-from tests.notebook.machines import Run, fake_package, masked, rows
+from tests.notebook.doctor.machines import Run, fake_package, masked, rows
 
 pytestmark = pytest.mark.usefixtures("no_embedded_model")
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-from agent_magic.notebook.doctor_disk import journal
-from agent_magic.notebook.doctor_finding import Scene
-from tests.notebook.machines import masked
+from agent_magic.notebook.doctor.disk import journal
+from agent_magic.notebook.doctor.finding import Scene
+from tests.notebook.doctor.machines import masked
 
 pytestmark = pytest.mark.usefixtures("no_embedded_model")
 

@@ -17,8 +17,8 @@ from agent_magic.models.download import has_right_weights, is_downloaded, weight
 from agent_magic.models.local_engine import is_engine_installed
 from agent_magic.models.openmp import is_missing as is_openmp_missing
 from agent_magic.models.select import DEFAULT_IDS, LOOPBACK_PORTS, VARIABLE, choose_model, model_table
-from agent_magic.notebook.doctor_finding import Found, Scene, failure, ok, warning
-from agent_magic.notebook.doctor_keys import (
+from agent_magic.notebook.doctor.finding import Found, Scene, failure, ok, warning
+from agent_magic.notebook.doctor.keys import (
     key_fault,
     keys_in_dotenv,
     keys_that_are_set,

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-from agent_magic.notebook.doctor_finding import Found, Scene
-from agent_magic.notebook.doctor_keys import key_fault
-from agent_magic.notebook.doctor_models import embedded_model, keys, model, proxies, servers
+from agent_magic.notebook.doctor.finding import Found, Scene
+from agent_magic.notebook.doctor.keys import key_fault
+from agent_magic.notebook.doctor.models import embedded_model, keys, model, proxies, servers
 from tests.models.openai_server import serve
-from tests.notebook.machines import SECRET, Run, masked, rows
+from tests.notebook.doctor.machines import SECRET, Run, masked, rows
 
 pytestmark = pytest.mark.usefixtures("no_embedded_model")
 

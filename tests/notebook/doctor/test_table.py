@@ -15,9 +15,9 @@ from kernels import Kernel
 
 from agent_magic.core.version import __version__
 from agent_magic.models.select import model_table
-from agent_magic.notebook.doctor_finding import Found
+from agent_magic.notebook.doctor.finding import Found
 from agent_magic.view.drawing_code import is_built
-from tests.notebook.machines import MANAGER, OLD, SECRET, Run, add_extension, masked, rows, skip
+from tests.notebook.doctor.machines import MANAGER, OLD, SECRET, Run, add_extension, masked, rows, skip
 
 pytestmark = pytest.mark.usefixtures("no_embedded_model")
 

@@ -18,7 +18,7 @@ from packaging.version import InvalidVersion, Version
 
 import agent_magic
 from agent_magic.core.version import __version__
-from agent_magic.notebook.doctor_finding import Found, Scene, failure, ok, warning
+from agent_magic.notebook.doctor.finding import Found, Scene, failure, ok, warning
 
 _NAME = "agent-magic"
 _EXTRAS = ("local", "transformers")

@@ -1,0 +1,1 @@
+"""`%agent doctor`: what the machine lacks, each with its fix; it must not need what it looks for."""
