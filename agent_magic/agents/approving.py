@@ -11,13 +11,13 @@ import json
 import time
 import uuid
 from collections.abc import Callable, Generator, Iterable, Mapping
-from typing import Protocol, cast
+from typing import Protocol
 
-from agent_magic.agents.approvals import Approvals, Check, clean_reason
+from agent_magic.agents.approvals import Approvals, Check
 from agent_magic.agents.boundary import pass_boundary
 from agent_magic.agents.calling import Ready
+from agent_magic.agents.consulting import consult, tell_unasked
 from agent_magic.agents.drafts import StepDraft
-from agent_magic.agents.hooks import takes_keyword, tell_error
 from agent_magic.agents.run import Run
 from agent_magic.core.approval import (
     EDITED,
@@ -105,16 +105,27 @@ def approve_calls(
         for place, (tool, _) in ready.items()
         if run.own_tools.get(tool.name) is not tool
     }
+
+    def check(item: Item, given: Mapping[str, Value]) -> None:
+        assert item.call is not None
+        prepare(dataclasses.replace(item.call, arguments=given))
+
     decisions: dict[int, Decision] = {}
+    unasked: dict[int, str] = {}  # why the person's own function could not say
     if asking.approve_call is not None:
         for place, call in calls.items():
-            decisions[place], notice = _consult(asking.approve_call, asking, call, prepare)
-            if notice:
-                yield Notice(step_number=draft.step_number, message=notice)
+            said_of_it = consult(asking.approve_call, asking, call, check)
+            if isinstance(said_of_it, Decision):
+                decisions[place] = said_of_it
+                continue
+            unasked[place] = tell_unasked(call, said_of_it.why)
+            yield Notice(step_number=draft.step_number, message=said_of_it.message, about=said_of_it.about)
     left = {
         place: _as_decided(call, decisions.get(place))
         for place, call in calls.items()
-        if place in is_asked and (place not in decisions or decisions[place].verdict != "rejected")
+        if place in is_asked
+        and place not in unasked
+        and (place not in decisions or decisions[place].verdict != "rejected")
     }
     if left:
         names = dict.fromkeys(ready[place][0].name for place in left)
@@ -123,13 +134,13 @@ def approve_calls(
             asking,
             draft.step_number,
             left,
-            check=lambda item, given: _check(item, given, prepare),
+            check=check,
             wanted_by="" if run.values.approve in policies else ", ".join(names),
         )
         for place, decision in said.items():
             if decision.verdict != "approved" or place not in decisions:  # else what was changed before stays
                 decisions[place] = decision
-    return (yield from _settle(draft, ready, decisions, prepare))
+    return (yield from _settle(draft, ready, decisions, unasked, prepare))
 
 
 def approve_plan_text(
@@ -221,13 +232,19 @@ def _wait(
 
 
 def _settle(
-    draft: StepDraft, ready: Ready, decisions: Mapping[int, Decision], prepare: Prepare
+    draft: StepDraft,
+    ready: Ready,
+    decisions: Mapping[int, Decision],
+    unasked: Mapping[int, str],
+    prepare: Prepare,
 ) -> Generator[Event, None, Ready]:
     """Do with each call as was decided; tools are looked up again, since time has gone by."""
     settled: dict[int, tuple[Tool, PreparedCall]] = {}
     for place, entry in ready.items():
         call, decision = draft.calls[place], decisions.get(place)
         try:
+            if place in unasked:
+                raise CallRejected(unasked[place])
             if decision is None:
                 settled[place] = entry
                 continue
@@ -242,41 +259,6 @@ def _settle(
             draft.results[place] = result = ToolResult(call=call, fault=fault)
             yield ToolCallEnded(step_number=draft.step_number, result=result)
     return settled
-
-
-def _consult(approve: CallApproval, asking: Asking, call: ToolCall, prepare: Prepare) -> tuple[Decision, str]:
-    """What the person's own function says of a call, and what the person should be told."""
-    item, by = call_item(call.id, call), "approve_call"
-    refused = Decision(item=item, verdict="rejected", by=by)
-    try:
-        said = approve(call, agent=asking) if takes_keyword(approve, "agent") else approve(call)
-    except Exception as error:  # noqa: BLE001 - the person's own function may raise anything
-        return refused, f"approve_call raised {tell_error(error)}. The call of {call.name} was not made."
-    if said is None or said is True:
-        return Decision(item=item, verdict="approved", by=by), ""
-    if said is False or isinstance(said, str):
-        return dataclasses.replace(refused, reason=clean_reason(said or "")), ""
-    if not isinstance(said, Mapping):
-        return refused, (
-            f"approve_call returned {safe_repr(said, 80)}: give True, False, the reason of a refusal, "
-            f"or a mapping of arguments. The call of {call.name} was not made."
-        )
-    given = dict(cast("Mapping[str, Value]", said))
-    if given == call.arguments:
-        return Decision(item=item, verdict="approved", by=by), ""
-    try:
-        _check(item, given, prepare)
-    except StepError as error:
-        return (
-            refused,
-            f"approve_call returned arguments that do not fit. {error.message} The call was not made.",
-        )
-    return Decision(item=item, verdict="edited", arguments=given, by=by), ""
-
-
-def _check(item: Item, given: Mapping[str, Value], prepare: Prepare) -> None:
-    assert item.call is not None
-    prepare(dataclasses.replace(item.call, arguments=given))
 
 
 def _no_check(item: Item, given: Mapping[str, Value]) -> None:

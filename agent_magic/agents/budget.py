@@ -16,6 +16,7 @@ from agent_magic.agents.window import count_request
 from agent_magic.core.messages import ChatMessage
 from agent_magic.core.request import SentRequest
 
+_GO_ON = "To go on, resume (with the same budget again) or raise it."
 _SURELY_TOO_HIGH = 10
 """By how much no estimate of a first request is too high."""
 
@@ -77,16 +78,17 @@ def check_time(run: Run, *, delay_s: float = 0.0) -> None:
             continue
         elapsed = time.time() - each.start - each.paused_s
         expected = spent.seconds / spent.n_calls if spent.n_calls else 0.0
+        of = "" if each is run else f" of {each.agent_name}"
+        if elapsed >= limit:
+            raise BudgetReached(f"max_time_s={limit:g}{of} has passed: {elapsed:.1f} s have gone. {_GO_ON}")
         if elapsed + delay_s + expected > limit:
-            of = "" if each is run else f" of {each.agent_name}"
             told = [f"{elapsed:.1f} s have gone"]
             if delay_s:
                 told.append(f"it has to wait {delay_s:.1f} s")
             if spent.n_calls:
                 told.append(f"a call takes about {expected:.1f} s")
             raise BudgetReached(
-                f"The next call would pass max_time_s={limit:g}{of}: {' and '.join(told)}. "
-                "To go on, resume (with the same budget again) or raise it."
+                f"The next call would pass max_time_s={limit:g}{of}: {' and '.join(told)}. {_GO_ON}"
             )
 
 

@@ -25,7 +25,7 @@ from agent_magic.core.errors import OptionError
 from agent_magic.core.result import RunResult
 from agent_magic.core.settings import AgentSettings, SummaryMode
 from agent_magic.core.state import AgentState, DictState, State, is_usable_name
-from agent_magic.core.values import Value
+from agent_magic.core.values import Value, safe_repr
 from agent_magic.models.model import Model
 from agent_magic.models.select import choose_model
 from agent_magic.prompts.templates import PromptTemplates
@@ -79,7 +79,8 @@ class AgentDefinition(OffersTool):
         """Define the agent; no model is asked.
 
         Args:
-            tools: Functions, other callables, `Tool`s, and tools of smolagents or LangChain.
+            tools: Functions, other callables, `Tool`s, and tools of smolagents or LangChain. One called
+                `final_answer` stands in for ours: what it returns is the answer.
             model: A `Model`, a LiteLLM id `provider/name`, `"local"` for the embedded model, or
                 None to choose one as the documentation says.
             name: An identifier.
@@ -149,7 +150,7 @@ class AgentDefinition(OffersTool):
         self.callbacks = Callbacks(step_callbacks)
         self._model: Model | None = None
         if model is not None:
-            self.model = model if isinstance(model, Model) else choose_model(model).model
+            self.model = choose_model(model).model if isinstance(model, str) else model
         self.provide_run_summary = provide_run_summary
         self.keep_memory = keep_memory
         self._as_tools: dict[str, ManagedAgent] = {}
@@ -169,7 +170,7 @@ class AgentDefinition(OffersTool):
 
     @model.setter
     def model(self, model: Model) -> None:
-        self._model = model
+        self._model = _checked_model(model)
 
     @property
     def has_model(self) -> bool:
@@ -362,6 +363,15 @@ class AgentDefinition(OffersTool):
         return make_find_tools(self.toolbox.current, self._finder, show)
 
 
+def _checked_model(model: Value) -> Model:
+    if isinstance(model, Model):
+        return model
+    given = safe_repr(model, 100)
+    raise OptionError(
+        f"model={given} is no model. Give an id such as 'openai/gpt-4.1' or 'local', or an object whose class is a Model."
+    )
+
+
 def _to_agent_state(state: State | Mapping[str, Value] | AgentState | None) -> AgentState:
     if isinstance(state, AgentState):
         return state
@@ -370,6 +380,11 @@ def _to_agent_state(state: State | Mapping[str, Value] | AgentState | None) -> A
     # Names that a person hands over in Python are given by name: all of them are open.
     if isinstance(state, Mapping) and not isinstance(state, DictState):
         state = DictState(state)
+    if not all(hasattr(state, needed) for needed in ("__getitem__", "__iter__", "bind", "unbind")):
+        given = safe_repr(state, 100)
+        raise OptionError(
+            f"state={given} is no State. Give a mapping from names to values, such as state={{'df': df}}."
+        )
     return AgentState(state, scope="all")
 
 

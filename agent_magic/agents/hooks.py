@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 from agent_magic.core.errors import OptionError
+from agent_magic.core.redact import redact
 from agent_magic.core.steps import ActionStep, MemoryStep
-from agent_magic.core.text import truncate
+from agent_magic.core.text import strip_control, truncate
 from agent_magic.core.values import Value, safe_repr
 
 StepCallback: TypeAlias = Callable[..., object]
@@ -21,6 +23,18 @@ StepCallbacks: TypeAlias = (
 )
 """By the class of the step; a list is for action steps."""
 _MAX_ERROR = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """What went wrong in a function of the person's."""
+
+    message: str
+    """For the person."""
+    about: str
+    """By names alone, for a log."""
+    why: str = ""
+    """For the model, in words that go on after "since"."""
 
 
 def takes_keyword(function: Callable[..., object], name: str) -> bool:
@@ -39,8 +53,17 @@ def name_of_function(function: Callable[..., object]) -> str:
 
 def tell_error(error: BaseException) -> str:
     """What a person's function raised, in words that stand before a full stop."""
-    text = truncate(str(error).strip(), _MAX_ERROR).rstrip(".")
+    try:
+        text = str(error)
+    except Exception as second:  # noqa: BLE001 - the exception's own `__str__` may raise
+        text = f"<its text raised {type(second).__name__}>"
+    text = tell_safely(text).rstrip(".")
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def tell_safely(text: str) -> str:
+    """A text that a person's function brought about: bounded, without secrets and control characters."""
+    return truncate(redact(strip_control(text)).strip(), _MAX_ERROR)  # half a secret is not known as one
 
 
 def check_signature(what: str, function: Value, *, argument: str, keywords: Sequence[str]) -> None:
@@ -100,16 +123,18 @@ class Callbacks:
 
         return stop
 
-    def call(self, step: MemoryStep, agent: Value) -> Iterator[str]:
-        """Tell the callbacks of a step that is in memory; yields what went wrong, a line each."""
+    def call(self, step: MemoryStep, agent: Value) -> Iterator[Failure]:
+        """Tell the callbacks of a step that is in memory; yields what went wrong."""
         for step_class, callback, takes_agent in self._by_class:
             if not isinstance(step, step_class):
                 continue
             try:
                 callback(step, agent=agent) if takes_agent else callback(step)
             except (Exception, SystemExit) as error:  # noqa: BLE001 - the person's own function may raise anything
-                yield (
-                    f"The callback {name_of_function(callback)} raised {tell_error(error)}. The run goes on."
+                name = name_of_function(callback)
+                yield Failure(
+                    message=f"The callback {name} raised {tell_error(error)}. The run goes on.",
+                    about=f"the callback {name} raised {type(error).__name__}",
                 )
 
 

@@ -123,7 +123,9 @@ def _words(event: Event) -> str:  # noqa: C901 - one case for each event
         case ContextShortened():
             return f"history shortened from {event.tokens_before:,} to {event.tokens_after:,} tokens"
         case Notice():
-            return f"notice at step {event.step_number}: see the record's event"  # it may quote a reply or an error
+            # Its message may quote a reply or an error.
+            about = f"{event.about}; " if event.about else ""
+            return f"notice at step {event.step_number}: {about}see the record's event"
         case RunEnded(result=result):
             return f"run {result.run_id} ended: {result.status}, {_tokens(result.usage)}, {result.timing.duration_s:.1f} s"
 

@@ -203,7 +203,9 @@ def _notify(run: Run, acting: Acting, step: Value) -> Generator[Event, None, Non
     # An answer belongs to the step before the one that would be made next.
     number = run.step_number - 1 if isinstance(step, FinalAnswerStep) else run.step_number
     for failure in acting.callbacks.call(step, acting):
-        yield Notice(step_number=getattr(step, "step_number", number), message=failure)
+        yield Notice(
+            step_number=getattr(step, "step_number", number), message=failure.message, about=failure.about
+        )
 
 
 def _tell_repeats(run: Run, draft: StepDraft) -> int:

@@ -248,7 +248,8 @@ class MultiStepAgent(RunningAgent, ABC):
 
         Waited for is only a tool or a model that works in the thread of whoever takes the events of
         `stream`, or in a thread of yours that called `run`: give such a tool a `timeout_s`, or make it
-        async. An interrupt of a managed agent alone waits likewise.
+        async. An interrupt of a managed agent alone waits likewise. Under `arun` a tool with `main_thread`
+        works in the thread of its event loop, so an interrupt takes effect when that tool has ended.
         """
         active = list(self._history.active)
         for run in active:

@@ -15,7 +15,7 @@ from agent_magic.agents.approvals import MAX_EDITED_PLAN
 from agent_magic.agents.approving import Asking, approve_plan_text
 from agent_magic.agents.asking import ask_model
 from agent_magic.agents.boundary import has_news, pass_boundary
-from agent_magic.agents.hooks import takes_keyword, tell_error
+from agent_magic.agents.hooks import Failure, takes_keyword, tell_error, tell_safely
 from agent_magic.agents.moment import Composer, Moment
 from agent_magic.agents.run import Run
 from agent_magic.core.errors import DefinitionError, RunError
@@ -128,33 +128,36 @@ def _lines(plan: str) -> list[str]:
 
 def _approve(run: Run, plan: str, planning: Planning) -> Generator[Event, None, tuple[str | None, str]]:
     """The plan that counts, None for none, and then why."""
-    taken, notice = _consult(plan, planning)
-    if notice:
-        yield Notice(step_number=run.step_number, message=notice)
+    taken, failure = _consult(plan, planning)
+    if failure:
+        yield Notice(step_number=run.step_number, message=failure.message, about=failure.about)
     if taken is None:
-        return None, notice or _REFUSED
+        return None, failure.message if failure else _REFUSED
     said = yield from approve_plan_text(run, planning, run.step_number, taken)
     if said is not None and said.verdict == "rejected":
         return None, f"{_REFUSED[:-1]}: {said.reason}" if said.reason else _REFUSED
     return (said.plan if said else None) or taken, ""
 
 
-def _consult(plan: str, planning: Planning) -> tuple[str | None, str]:
+def _consult(plan: str, planning: Planning) -> tuple[str | None, Failure | None]:
     """What the person's own function makes of a plan, and what the person should be told."""
     approve = planning.approve_plan
     if approve is None:
-        return plan, ""
+        return plan, None
     try:
         said = approve(plan, agent=planning) if takes_keyword(approve, "agent") else approve(plan)
-    except Exception as error:  # noqa: BLE001 - the person's own function may raise anything
-        return None, f"approve_plan raised {tell_error(error)}. The plan does not count."
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the person's own function may raise anything
+        about = f"approve_plan raised {type(error).__name__}"
+        told = f"approve_plan raised {tell_error(error)}. The plan does not count."
+        return None, Failure(message=told, about=about)
     if said is None or said is True:
-        return plan, ""
+        return plan, None
     if isinstance(said, str) and said.strip():
-        return said.strip(), ""
+        return said.strip(), None
     if said is False:
-        return None, ""
-    return (
-        None,
-        f"approve_plan returned {safe_repr(said, 80)}: give True, False or the text of a plan. The plan does not count.",
+        return None, None
+    shown = tell_safely(safe_repr(said, 80))
+    return None, Failure(
+        message=f"approve_plan returned {shown}: give True, False or the text of a plan. The plan does not count.",
+        about=f"approve_plan returned {type(said).__name__}",
     )

@@ -1,4 +1,4 @@
-"""The pieces of a reply, taken by a thread of their own where the model may be silent for long.
+"""The pieces of a reply, taken by a thread of their own where the model may be silent for too long.
 
 So neither an interrupt nor the end of the run's time need wait for a provider's next piece. It must
 not look into the pieces.
@@ -33,7 +33,7 @@ def pull(pieces: Iterator[Piece], run: Run) -> Generator[Piece, None, None]:
             is whole by then counts.
     """
     # Under `arun` the run has a thread already, which an interrupt can leave behind as a whole.
-    is_left_behind = run.model.may_be_silent and (run.loop is None or has_time_limit(run))
+    is_left_behind = has_time_limit(run) or (run.model.may_be_silent and run.loop is None)
     return _by_a_thread(pieces, run) if is_left_behind else _here(pieces, run)
 
 

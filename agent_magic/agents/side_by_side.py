@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import os
 import queue
 import threading
 from collections.abc import Awaitable, Callable
@@ -21,6 +22,11 @@ class TimeIsOver(Exception):  # noqa: N818 - it says what happened
     """What was waited for took longer than it may."""
 
 
+def _at_fork(begin_anew: Callable[[], None]) -> None:
+    if hasattr(os, "register_at_fork"):  # Windows has none, and no fork
+        os.register_at_fork(after_in_child=begin_anew)
+
+
 class KeptThreads:
     """Daemon threads that wait for the next job for a while before they end.
 
@@ -31,6 +37,12 @@ class KeptThreads:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._idle: list[queue.SimpleQueue[Callable[[], None]]] = []
+        _at_fork(self._begin_anew)
+
+    def _begin_anew(self) -> None:
+        # No thread but the one that forks is in the child, nor who holds the lock.
+        self._lock = threading.Lock()
+        self._idle = []
 
     def start(self, job: Callable[[], None]) -> None:
         """Run `job` in a thread; it must not raise. Inline where no thread can start."""
@@ -72,6 +84,11 @@ class BackgroundLoop:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        _at_fork(self._begin_anew)
+
+    def _begin_anew(self) -> None:
+        self._lock = threading.Lock()
+        self._loop = self._thread = None
 
     def loop(self) -> asyncio.AbstractEventLoop:
         """The loop, running; started at the first call, and again in a forked process."""

@@ -37,13 +37,15 @@ def undo(history: RunHistory, state: AgentState, step: int | None, run_id: str |
     Raises:
         OptionError: There is no such run or step, or it changed nothing.
     """
-    owners = _steps_of(history, run_id)
+    chain = _chain_of(history, run_id)
+    _refuse_unknown_step(history, chain, step)
+    owners = _steps_of(history, chain)
     steps = {number: changed for owner in owners for number, changed in owner.items()}
     chosen = sorted(steps, reverse=True) if step is None else [step]
     if step is not None and step not in steps:
         known = ", ".join(map(str, sorted(steps))) or "none"
         raise OptionError(
-            f"Step {step} changed no name, or there is no such step. Steps that did: {known}. "
+            f"Step {step} changed no name, or it was taken back already. Steps that can be: {known}. "
             "Give one of these, or none for the whole run."
         )
     undone: list[str] = []
@@ -68,8 +70,8 @@ def undo(history: RunHistory, state: AgentState, step: int | None, run_id: str |
     return Undone(undone=tuple(undone), kept=tuple(kept.values()))
 
 
-def _steps_of(history: RunHistory, run_id: str | None) -> list[dict[int, dict[str, Binding]]]:
-    """What the steps of a run changed, by their numbers; of those too that it went on with."""
+def _chain_of(history: RunHistory, run_id: str | None) -> list[str]:
+    """The ids of a run and of those that it went on with."""
     if not history.results:
         raise OptionError("There is no run whose changes could be taken back.")
     wanted: str | None = history.results[-1].run_id if run_id is None else run_id
@@ -81,6 +83,11 @@ def _steps_of(history: RunHistory, run_id: str | None) -> list[dict[int, dict[st
     while wanted is not None and wanted not in chain:
         chain.append(wanted)
         wanted = earlier.get(wanted)
+    return chain
+
+
+def _steps_of(history: RunHistory, chain: list[str]) -> list[dict[int, dict[str, Binding]]]:
+    """What the steps of these runs changed, by their numbers."""
     found = [history.bindings[run_id] for run_id in chain if history.bindings.get(run_id)]
     if not found:
         raise OptionError(
@@ -88,6 +95,22 @@ def _steps_of(history: RunHistory, run_id: str | None) -> list[dict[int, dict[st
             "or the kernel was restarted since."
         )
     return found
+
+
+def _refuse_unknown_step(history: RunHistory, chain: list[str], step: int | None) -> None:
+    """See that a run, or one that it went on with, has a step of this number."""
+    of_chain = [result for result in history.results if result.run_id in chain]
+    known = sorted({action.step_number for result in of_chain for action in result.actions})
+    if step is None or step in known or any(step in history.bindings.get(run_id, {}) for run_id in chain):
+        return
+    if not known:
+        raise OptionError(f"There is no step {step}: that run made none.")
+    is_row = len(known) > 2 and known == list(range(known[0], known[-1] + 1))
+    shown = f"{known[0]} to {known[-1]}" if is_row else ", ".join(map(str, known))
+    raise OptionError(
+        f"There is no step {step} in that run. Its steps: {shown}. "
+        "Give one of these, or none for the whole run."
+    )
 
 
 def _take_back(state: AgentState, name: str, binding: Binding, number: int) -> tuple[bool, str]:

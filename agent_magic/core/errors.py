@@ -12,7 +12,7 @@ AgentError                       has .message
 │   ├── CodeExecutionError       the code crashed, or was stopped by its time limit
 │   ├── CodeRefused              the guard refused the code, before or while it ran
 │   ├── FinalAnswerRejected      a check of the person's said no, and why
-│   └── CallRejected             the person refused a call, and why
+│   └── CallRejected             a call was refused by the person, or by a failed approve_call
 ├── RunError                     ends the run                                 (reader: the person)
 │   ├── RunNotAnswered           raised by the cell magic only; has `.result`
 │   ├── GenerationError          the model failed: its id, its words, what to look at
@@ -71,8 +71,8 @@ class FinalAnswerRejected(StepError):  # noqa: N818 - the field's word for it, n
     """A check of the person's refused the answer."""
 
 
-class CallRejected(StepError):  # noqa: N818 - it names what the person did, not a fault
-    """The person refused a tool call; it was not made."""
+class CallRejected(StepError):  # noqa: N818 - it names what was done, not a fault
+    """A tool call was not made: the person refused it, or their `approve_call` failed."""
 
 
 class RunError(AgentError):

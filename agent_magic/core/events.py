@@ -138,6 +138,8 @@ class Notice:
 
     step_number: int
     message: str
+    about: str = ""
+    """What failed and how, by names alone: no content of a task, a reply, a tool or an error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from agent_magic.core.errors import GenerationError
 from agent_magic.core.messages import ChatMessage, MessageDelta, RequestKind, ToolSchema
 from agent_magic.core.values import Value
 from agent_magic.models.provider_form import ProviderMessage, to_provider_messages, to_provider_tools
@@ -103,7 +104,15 @@ class Model(ABC):
         A `ChatMessage` among the pieces is the whole reply and counts instead of them. Closing
         the iterator cancels the request.
         """
-        yield self.generate(messages, tools=tools, stop=stop, kind=kind, **options)
+        reply: Value = self.generate(messages, tools=tools, stop=stop, kind=kind, **options)
+        if not isinstance(reply, ChatMessage):
+            got = None if reply is None else type(reply).__name__
+            raise GenerationError(
+                f"{type(self).__name__}.generate returned {got}, and no ChatMessage. "
+                "Let it return ChatMessage(role='assistant', content=...).",
+                model_id=self.model_id,
+            )
+        yield reply
 
     def to_wire(
         self, messages: Sequence[ChatMessage], tools: Sequence[ToolSchema] = (), kind: RequestKind = "act"

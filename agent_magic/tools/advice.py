@@ -6,13 +6,22 @@ It must not refuse anything: what cannot be a tool is an error of the reading.
 from __future__ import annotations
 
 import inspect
+import typing
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from typing import cast
 
 from agent_magic.core.values import Value
+from agent_magic.tools.hint_text import to_hint_text
 from agent_magic.tools.parameter import MISSING, Parameter
+from agent_magic.tools.wording import to_bounded
 
 _STARS = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+_SCALARS = (str, int, float, bool)
+_ROWS = (list, tuple, set, frozenset)
+_MOST_CHOICES = 8
+_NONE_OF_PARAMETERS = (None, typing.ClassVar, typing.Final, typing.Required, typing.NotRequired)
+"""What a hint that is no type is made of, if of anything: what says something of an attribute or a key."""
 
 
 def starred_names(raw: Iterable[inspect.Parameter]) -> list[str]:
@@ -87,6 +96,72 @@ def weak_points(
             )
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in raw.values())
     return warnings if takes_any else [*warnings, *_unknown_names(name, described, raw)]
+
+
+def type_points(name: str, parameters: Iterable[Parameter]) -> list[str]:
+    """That a hint is no type, or holds what is none."""
+    points: list[str] = []
+    for parameter in parameters:
+        hint, key = parameter.hint, parameter.name
+        if not parameter.hint_schema.holds_no_type:
+            continue
+        if isinstance(hint, type) or typing.get_origin(hint) not in _NONE_OF_PARAMETERS:
+            points.append(
+                f"Tool {name!r}: the hint {to_hint_text(hint)} of parameter {key!r} holds what is no type, "
+                f"so any value is taken there. Write types only, e.g.  list[int]"
+            )
+            continue
+        meant = _type_meant(hint)
+        fix = f"Write  {key}: {meant}" if meant else f"Write the type of its values, e.g.  {key}: str"
+        points.append(
+            f"Tool {name!r}: the hint {to_bounded(_shown(hint))} of parameter {key!r} is no type, so any value is taken. {fix}"
+        )
+    return points
+
+
+def _type_meant(hint: Value) -> str:
+    """The type that was likely meant by a value in its place; empty if there is no telling."""
+    if hint is any:
+        return "Any"
+    if hint is callable:
+        return "Callable"
+    if typing.get_origin(hint):
+        return to_hint_text(typing.get_args(hint)[0])
+    if isinstance(hint, dict):
+        sides = cast("dict[Value, Value]", hint)
+        return (
+            f"dict[{_names_of_types(list(sides)) or 'str'}, {_names_of_types(list(sides.values())) or 'int'}]"
+        )
+    if isinstance(hint, _ROWS):
+        items = list(cast("Iterable[Value]", hint))
+        if items and len(items) <= _MOST_CHOICES and all(type(item) in (str, int, bool) for item in items):
+            return f"Literal[{', '.join(map(repr, items))}]"
+        inner = _names_of_types(items) or "int"
+        return inner if isinstance(hint, tuple) else f"{type(cast('Value', hint)).__name__}[{inner}]"
+    return type(hint).__name__ if type(hint) in _SCALARS else ""
+
+
+def _names_of_types(items: Sequence[Value]) -> str:
+    """`int | str`; empty if one of them is no type."""
+    are_types = all(isinstance(item, type) or typing.get_origin(item) for item in items)
+    return " | ".join(dict.fromkeys(map(_shown, items))) if are_types else ""
+
+
+def _shown(hint: Value) -> str:
+    """A value in place of a type, as it was written: `(int, str)` for what `repr` gives as `(<class 'int'>, …)`."""
+    match hint:
+        case dict():
+            pairs = cast("dict[Value, Value]", hint).items()
+            return f"{{{', '.join(f'{_shown(key)}: {_shown(value)}' for key, value in pairs)}}}"
+        case list() | tuple() | set() | frozenset():
+            opened, closed = (
+                ("[", "]") if isinstance(hint, list) else "()" if isinstance(hint, tuple) else "{}"
+            )
+            return f"{opened}{', '.join(map(_shown, cast('Iterable[Value]', hint)))}{closed}"
+        case str() | bytes() | int() | float():
+            return repr(hint)
+        case _:
+            return to_hint_text(hint)
 
 
 def described_points(name: str, text: str, parameters: Iterable[Parameter]) -> list[str]:

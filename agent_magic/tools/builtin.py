@@ -51,7 +51,7 @@ class _TypedFinalAnswer(CallableTool, is_abstract=True):
         answer = arguments.get("answer")
         if state is not None and isinstance(answer, str) and state.is_open(answer):
             value = state.lookup(answer)
-            if not is_json(value) and self._place.accepts(value):
+            if not is_json(value) and self._place.may_take(value):
                 arguments = {**arguments, "answer": f"@{answer}"}
         return super().prepare(arguments, state)
 

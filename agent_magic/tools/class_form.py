@@ -132,8 +132,10 @@ def _check_rules(cls: type) -> None:
     values: dict[str, Value] = {
         "timeout_s": None,
         "approve": False,
+        "sequential": False,
         "main_thread": False,
         "output_schema": None,
+        "examples": (),
     }
     for name, usual in values.items():
         value = inspect.getattr_static(cls, name, usual)

@@ -76,12 +76,22 @@ def tool(
     Raises:
         ToolDefinitionError: No right call could be made of it.
     """
-    if name is not None and not is_usable_name(name):
+    if name is not None and not (isinstance(name, str) and is_usable_name(name)):  # pyright: ignore[reportUnnecessaryIsInstance] - people's code may give anything
         raise ToolDefinitionError(
             f"@tool: name is {name!r}, which is no Python name.\nWrite letters, digits and _ only"
         )
+    if not isinstance(description, str | None):  # pyright: ignore[reportUnnecessaryIsInstance] - people's code may give anything
+        raise ToolDefinitionError(
+            f"@tool: 'description' is {description!r}, expected text.\n"
+            f'Write:  description = "What it returns and when to use it."'
+        )
     fault = fault_of_rules(
-        timeout_s=timeout_s, approve=approve, main_thread=main_thread, output_schema=output_schema
+        timeout_s=timeout_s,
+        approve=approve,
+        sequential=sequential,
+        main_thread=main_thread,
+        output_schema=output_schema,
+        examples=examples,
     )
     if fault is not None:
         raise ToolDefinitionError(f"@tool: {fault[0]}.\nWrite:  {fault[1]}")

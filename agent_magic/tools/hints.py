@@ -13,12 +13,13 @@ import types
 import typing
 import warnings
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, cast
 
 import typing_extensions
 from pydantic import AfterValidator, ConfigDict, PlainValidator, PydanticUserError, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic.warnings import ArbitraryTypeWarning
 
 from agent_magic.core.values import Value
 
@@ -51,6 +52,8 @@ class HintSchema:
     """Turns a value into the declared type; None where every value stays as it is."""
     is_of_adapter: bool = True
     """The adapter knows all that the schema says; False where an author wrote the schema."""
+    holds_no_type: bool = False
+    """The hint, or a part of it, is a value such as `[int]` or `5`, so any value is taken there."""
 
 
 def build_hint_schema(hint: Value) -> HintSchema:
@@ -59,6 +62,9 @@ def build_hint_schema(hint: Value) -> HintSchema:
         return build_hint_schema(typing.Union[meant] if isinstance(meant, tuple) else meant)  # noqa: UP007 - built from a tuple of members
     if hint is typing.Any or hint is object or isinstance(hint, typing.TypeVar):
         return HintSchema(schema={}, definitions={}, adapter=None)
+    if isinstance(hint, dict | types.FunctionType):
+        # pydantic would read the one as a schema of its own, and call the other.
+        return HintSchema(schema={}, definitions={}, adapter=None, holds_no_type=True)
     members = _member_names(hint)
     if members:
         return HintSchema(
@@ -69,14 +75,15 @@ def build_hint_schema(hint: Value) -> HintSchema:
     if typing.get_origin(hint) is type or hint is type:
         return _live_only(LiveType(name="class", accepts=lambda value: isinstance(value, type)))
     try:
-        adapter = _build_adapter(to_portable(hint))
+        adapter, holds_no_type = _build_adapter(to_portable(hint))
         with warnings.catch_warnings():
             # A field's default that JSON cannot hold is left out of the schema, which is right.
             warnings.simplefilter("ignore")
             schema = adapter.json_schema(schema_generator=_LiveAwareSchema)
     except Exception:  # noqa: BLE001 - hints run people's own hooks; what cannot be read goes by reference
         return _live_only(_live_type(hint))
-    return build_schema(schema, schema.pop("$defs", {}), adapter)
+    built = build_schema(schema, schema.pop("$defs", {}), adapter)
+    return replace(built, holds_no_type=True) if holds_no_type else built
 
 
 def build_schema(
@@ -174,7 +181,18 @@ def _typed_dict(cls: type) -> Value:
     return twin
 
 
-def _build_adapter(hint: Value) -> TypeAdapter[Value]:
+def _build_adapter(hint: Value) -> tuple[TypeAdapter[Value], bool]:
+    """The adapter, and whether pydantic met what is no type: its author is told so in words of our own."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ArbitraryTypeWarning)
+        adapter = _new_adapter(hint)
+    others = [one for one in caught if not issubclass(one.category, ArbitraryTypeWarning)]
+    for other in others:
+        warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
+    return adapter, len(others) < len(caught)
+
+
+def _new_adapter(hint: Value) -> TypeAdapter[Value]:
     try:
         return TypeAdapter(hint, config=_CONFIG)
     except PydanticUserError as error:

@@ -9,8 +9,6 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, cast
 
-from jsonschema import Draft202012Validator, SchemaError
-
 from agent_magic.core.errors import ToolDefinitionError
 from agent_magic.core.values import Value
 from agent_magic.tools.docstring import parse_docstring
@@ -18,6 +16,7 @@ from agent_magic.tools.foreign_form import ForeignForm, has, look
 from agent_magic.tools.hints import build_hint_schema, build_schema
 from agent_magic.tools.parameter import MISSING, Parameter, Returns
 from agent_magic.tools.signature import python_signature, read_hints, read_result_hint
+from agent_magic.tools.validators import fault_in_schema
 
 _OF_THE_LIBRARY = ("run_manager", "callbacks", "config")
 """Parameters of a body that the library fills."""
@@ -160,13 +159,12 @@ def _from_schema(schema: Mapping[str, Value], name: str) -> tuple[Parameter, ...
     for key, spec in cast("Mapping[str, Value]", schema.get("properties", {})).items():
         said = cast("Mapping[str, Value]", spec) if isinstance(spec, Mapping) else {}
         inner = {word: value for word, value in said.items() if word not in ("description", "default")}
-        try:
-            Draft202012Validator.check_schema(inner)
-        except SchemaError as error:
+        fault = fault_in_schema(inner)
+        if fault is not None:
             raise ToolDefinitionError(
-                f"Tool {name!r}: the schema of its argument {key!r} is no JSON Schema: {error.message}.\n"
+                f"Tool {name!r}: the schema of its argument {key!r} is no JSON Schema: {fault.message}.\n"
                 f"Correct its args_schema"
-            ) from None
+            )
         hint_schema = build_schema(inner, definitions)
         parameters.append(
             Parameter(

@@ -5,14 +5,15 @@ It must not decide what is done about it.
 
 from __future__ import annotations
 
-from typing import cast
-
-from jsonschema import ValidationError
+from typing import TYPE_CHECKING, cast
 
 from agent_magic.core.values import Value
 from agent_magic.tools.references import Path
 from agent_magic.tools.wording import LIMITS, to_path, to_short
 from agent_magic.tools.words import Words
+
+if TYPE_CHECKING:  # it loads slowly
+    from jsonschema import ValidationError
 
 
 def tell_misfit(error: ValidationError, path: Path, words: Words) -> str:

@@ -12,13 +12,16 @@ import uuid
 from collections import deque
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from jsonschema import Draft202012Validator
 from pydantic import BaseModel, TypeAdapter
 
 from agent_magic.core.values import Value, is_json
 from agent_magic.tools.hints import LIVE, LiveType, without_marks
+from agent_magic.tools.validators import make_validator
+
+if TYPE_CHECKING:  # it loads slowly
+    from jsonschema import Draft202012Validator
 
 _FORMS_OF_TEXT = frozenset({"date", "date-time", "time", "duration", "uuid"})
 """Formats whose type refuses a plain string."""
@@ -70,6 +73,13 @@ class Place:
             return True
         return not self.has_choices and self._is_declared_type(value)
 
+    def may_take(self, value: Value) -> bool:
+        """`accepts` for a value that is only looked for: one that its type cannot be asked about is none."""
+        try:
+            return self.accepts(value)
+        except Exception:  # noqa: BLE001 - people's types may raise anything when asked about a value
+            return False
+
     def _is_declared_type(self, value: Value) -> bool:
         """Whether it is, say, the path or the bytes that a text would have been turned into."""
         if self._adapter is None:
@@ -95,7 +105,7 @@ class Place:
     def _get_validator(self) -> Draft202012Validator:
         if self._validator is None:
             schema = {"anyOf": [without_marks(node, keep_string=False) for node in self._plain] or [False]}
-            self._validator = Draft202012Validator({**schema, "$defs": dict(self._definitions)})
+            self._validator = make_validator({**schema, "$defs": dict(self._definitions)})
         return self._validator
 
 

@@ -100,7 +100,7 @@ class Reader:
     def _refuse_name(self, name: str, text: str, place: Place, path: Path) -> None:
         where, state = to_path(path), self.state
         fitting = (
-            [other for other in state.open_names() if place.accepts(state.lookup(other))] if state else []
+            [other for other in state.open_names() if place.may_take(state.lookup(other))] if state else []
         )
         if state and state.is_open(name):
             self.flaws.append(
@@ -118,7 +118,9 @@ class Reader:
                 )
             )
             return
-        near = [other for other in state.nearest(name) if place.accepts(state.lookup(other))] if state else []
+        near = (
+            [other for other in state.nearest(name) if place.may_take(state.lookup(other))] if state else []
+        )
         self.flaws.append(
             Flaw(
                 text=f"argument {where!r} is {to_short(text)}; no open variable has that name",

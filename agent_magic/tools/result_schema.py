@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import cast
 
-from jsonschema import Draft202012Validator, SchemaError
 from pydantic import BaseModel
 from referencing import Registry
 from referencing.exceptions import Unresolvable
@@ -22,6 +21,7 @@ from referencing.jsonschema import DRAFT202012
 from agent_magic.core.errors import ToolExecutionError
 from agent_magic.core.values import MAX_DEPTH, Value, is_json, is_text_like
 from agent_magic.tools.misfits import tell_misfit
+from agent_magic.tools.validators import fault_in_schema, make_validator
 from agent_magic.tools.words import JSON
 
 _MOST_FLAWS = 3
@@ -34,7 +34,7 @@ class ResultSchema:
 
     def __init__(self, schema: Mapping[str, Value], tool_name: str) -> None:
         self._tool_name = tool_name
-        self._validator = Draft202012Validator(dict(schema))
+        self._validator = make_validator(schema)
         self.text = json.dumps(schema, ensure_ascii=False)
         """The schema on one line."""
 
@@ -72,12 +72,12 @@ def fault_of_schema(schema: Value) -> str:
     plain = dict(cast("Mapping[str, Value]", schema))
     try:
         json.dumps(plain)
-        Draft202012Validator.check_schema(plain)
-    except SchemaError as error:
-        where = ".".join(map(str, error.absolute_path))
-        return f"no JSON Schema: {f'{where!r} is {error.instance!r}' if where else error.message}"
+        fault = fault_in_schema(plain)
     except (TypeError, ValueError) as error:
         return f"no JSON Schema: {error}"
+    if fault is not None:
+        where = ".".join(map(str, fault.absolute_path))
+        return f"no JSON Schema: {f'{where!r} is {fault.instance!r}' if where else fault.message}"
     resolver = Registry().with_resource("", DRAFT202012.create_resource(plain)).resolver()
     for reference in _references(plain):
         try:

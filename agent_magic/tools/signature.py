@@ -17,7 +17,7 @@ from typing import Annotated, Any, cast
 from agent_magic.core.errors import ToolDefinitionError
 from agent_magic.core.messages import ToolExample
 from agent_magic.core.values import Value
-from agent_magic.tools.advice import library_point, star_points, starred_names, weak_points
+from agent_magic.tools.advice import library_point, star_points, starred_names, type_points, weak_points
 from agent_magic.tools.docstring import DocText, parse_docstring
 from agent_magic.tools.examples import read_examples
 from agent_magic.tools.hints import build_hint_schema
@@ -79,6 +79,7 @@ def read_signature(
     text = description or doc.description
     library = library_of(function)
     points = star_points(name, starred, is_all=not parameters, is_own=not library)
+    unread += type_points(name, parameters)
     weak = [*unread, *points, *weak_points(name, text, parameters, doc.parameters, raw.parameters)]
     if library and starred and not parameters:
         weak = points

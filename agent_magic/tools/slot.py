@@ -8,9 +8,9 @@ from __future__ import annotations
 import datetime as dt
 import types
 from collections.abc import Iterator, Mapping, Sequence
-from typing import cast
+from functools import cached_property
+from typing import TYPE_CHECKING, cast
 
-from jsonschema import Draft202012Validator
 from pydantic import ValidationError as ConversionError
 
 from agent_magic.core.state import AgentState
@@ -21,8 +21,12 @@ from agent_magic.tools.misfits import tell_misfit
 from agent_magic.tools.parameter import Parameter
 from agent_magic.tools.places import Place
 from agent_magic.tools.references import Flaw, Path, Reader
+from agent_magic.tools.validators import make_validator
 from agent_magic.tools.wording import to_bounded, to_path, to_short
 from agent_magic.tools.words import JSON, PYTHON, Words
+
+if TYPE_CHECKING:  # it loads slowly
+    from jsonschema import Draft202012Validator
 
 _PLAIN: Mapping[type, str] = {int: "integer", float: "number", str: "string", bool: "boolean"}
 _NOT_BY_CLASS = (int, float, complex, bool, dt.date)
@@ -58,11 +62,13 @@ class Slot:
             else False
         )
         self._plain = parameter.hint if is_plain else None
-        schema = without_marks(hints.schema, keep_string=False)
-        self._validator = (
-            Draft202012Validator({**schema, "$defs": dict(hints.definitions)}) if schema else None
-        )
         self._says_all = hints.adapter is not None and hints.is_of_adapter
+
+    @cached_property
+    def _validator(self) -> Draft202012Validator | None:
+        hints = self.parameter.hint_schema
+        schema = without_marks(hints.schema, keep_string=False)
+        return make_validator({**schema, "$defs": dict(hints.definitions)}) if schema else None
 
     def read(self, value: Value, reader: Reader) -> Value:
         """The value for the function; flaws are left with the reader."""
@@ -70,8 +76,16 @@ class Slot:
         kind = cast("type[Value]", type(value))
         if kind is self._plain and (kind is not str or not _may_refer(value, reader.state)):
             return value
-        if reader.state is None:
-            return self._read_live(value, reader)
+        try:
+            return self._read_live(value, reader) if reader.state is None else self._read_json(value, reader)
+        except Exception as error:  # noqa: BLE001 - people's types may raise anything when asked about a value
+            words = _words_of(reader)
+            raised = _tell(error)
+            reason = f"expected {words.to_expected(self._place.schema)}, and asking for that raised {raised}"
+            reader.flaws.append(self._refused(self._path, value, words, reason))
+            return None
+
+    def _read_json(self, value: Value, reader: Reader) -> Value:
         n_flaws = len(reader.flaws)
         value = reader.read(value, self._place, self._path)
         if len(reader.flaws) > n_flaws or self._is_refused_by_schema(value, reader):
@@ -119,7 +133,7 @@ class Slot:
         return True
 
     def _is_refused_by_schema(self, value: Value, reader: Reader) -> bool:
-        if self._validator is None or not is_json(value):
+        if not is_json(value) or self._validator is None:
             return False
         words = _words_of(reader)
         errors = self._validator.iter_errors(value)
@@ -144,8 +158,7 @@ class Slot:
             reader.flaws.append(self._conversion_flaw(error, value, words))
             return None
         except Exception as error:  # noqa: BLE001 - people's validators and `__post_init__` may raise anything
-            reason = to_bounded(f"{type(error).__name__}: {error}")
-            reader.flaws.append(self._refused(self._path, value, words, reason))
+            reader.flaws.append(self._refused(self._path, value, words, _tell(error)))
             return None
         # A live list that needs no change is handed over itself and not as pydantic's copy.
         return given if is_live and value is given and _is_same(given, converted) else converted
@@ -185,6 +198,14 @@ class Slot:
 
 def _words_of(reader: Reader) -> Words:
     return PYTHON if reader.state is None else JSON
+
+
+def _tell(error: Exception) -> str:
+    name = type(error).__name__
+    try:
+        return to_bounded(f"{name}: {error}")
+    except Exception:  # noqa: BLE001 - the text is made by people's code as well
+        return name
 
 
 def _may_refer(text: str, state: AgentState | None) -> bool:

@@ -9,8 +9,6 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from jsonschema import Draft202012Validator, SchemaError
-
 from agent_magic.core.errors import ToolDefinitionError
 from agent_magic.core.values import Value, is_json
 from agent_magic.tools.class_form import PYTHON_TYPES, TYPES
@@ -25,6 +23,7 @@ from agent_magic.tools.hints import (
 )
 from agent_magic.tools.parameter import MISSING, Parameter, Returns
 from agent_magic.tools.signature import python_signature, read_hints, read_result_hint
+from agent_magic.tools.validators import fault_in_schema
 
 
 def is_smolagents_tool(value: Value) -> bool:
@@ -68,13 +67,8 @@ def _check_inputs(source: Value, raw: inspect.Signature, name: str) -> None:
 
 
 def _is_schema(value: Value) -> bool:
-    if not isinstance(value, dict):
-        return False
-    try:
-        Draft202012Validator.check_schema(cast("dict[str, Value]", value))
-    except SchemaError:
-        return False  # it is information, so a wrong one is left out
-    return True
+    # It is information, so a wrong one is left out.
+    return isinstance(value, dict) and fault_in_schema(cast("dict[str, Value]", value)) is None
 
 
 def _to_input(name: str, spec: Value, raw: inspect.Parameter | None, hint: Value) -> Parameter:

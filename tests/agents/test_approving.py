@@ -28,6 +28,7 @@ from agents.steering import Steering, lines_of
 from inline_snapshot import snapshot
 from processes import read_line, started
 
+from agent_magic.agents.code import CodeAgent
 from agent_magic.agents.toolcalling import ToolCallingAgent
 from agent_magic.core.errors import OptionError
 from agent_magic.core.events import (
@@ -683,6 +684,19 @@ def test_approve_call_is_asked_of_every_call_but_the_answer() -> None:
     assert asked == [("add", agent)]
 
 
+class _Refusing(Exception):
+    """Neither its text nor a comparison can be had."""
+
+    def __str__(self) -> str:
+        raise ValueError("no text")
+
+    def __eq__(self, other: object) -> bool:
+        raise ValueError("not to be compared")
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
 @pytest.mark.parametrize(
     ("said", "observation"),
     [
@@ -711,20 +725,58 @@ def test_approve_call_is_asked_of_every_call_but_the_answer() -> None:
         (
             {"a": 5},
             snapshot(
-                "The person refused this call. add was not run. Do not make this call again: do it another way, or give the final answer with what is known."
+                'Nobody could be asked about this call, since approve_call returned arguments that do not fit (ToolCallError: add: argument \'b\' is missing. Call add with {"a": <integer>, "b": <integer>}). add was not run, and nobody refused it. The fault is not in what you wrote: do it another way, or give the final answer with what is known.'
             ),
         ),
         (
             7,
             snapshot(
-                "The person refused this call. add was not run. Do not make this call again: do it another way, or give the final answer with what is known."
+                "Nobody could be asked about this call, since approve_call returned 7, which says neither yes nor no. add was not run, and nobody refused it. The fault is not in what you wrote: do it another way, or give the final answer with what is known."
+            ),
+        ),
+        (
+            RuntimeError("my bug"),
+            snapshot(
+                "Nobody could be asked about this call, since approve_call raised RuntimeError: my bug. add was not run, and nobody refused it. The fault is not in what you wrote: do it another way, or give the final answer with what is known."
+            ),
+        ),
+        (
+            RuntimeError(),
+            snapshot(
+                "Nobody could be asked about this call, since approve_call raised RuntimeError. add was not run, and nobody refused it. The fault is not in what you wrote: do it another way, or give the final answer with what is known."
+            ),
+        ),
+        (
+            SystemExit("bye"),
+            snapshot(
+                "Nobody could be asked about this call, since approve_call raised SystemExit: bye. add was not run, and nobody refused it. The fault is not in what you wrote: do it another way, or give the final answer with what is known."
+            ),
+        ),
+        (
+            _Refusing(),
+            snapshot(
+                "Nobody could be asked about this call, since approve_call raised _Refusing: <its text raised ValueError>. add was not run, and nobody refused it. The fault is not in what you wrote: do it another way, or give the final answer with what is known."
+            ),
+        ),
+        (
+            {"a": _Refusing(), "b": 2},
+            snapshot(
+                "Nobody could be asked about this call, since approve_call raised ValueError: not to be compared. add was not run, and nobody refused it. The fault is not in what you wrote: do it another way, or give the final answer with what is known."
             ),
         ),
     ],
-    ids=["true", "none", "same", "arguments", "false", "reason", "misfit", "number"],
+    ids=[
+        *("true", "none", "same", "arguments", "false", "reason", "misfit", "number", "raises"),
+        *("raises without a text", "exits", "raises without words", "raises when compared"),
+    ],
 )
 def test_approve_call_says_what_becomes_of_a_call(said: Any, observation: str) -> None:
-    agent = agent_of([_ADD, final(3)], approve_call=lambda _call: said)
+    def approve_call(_call: ToolCall) -> Any:
+        if isinstance(said, BaseException):
+            raise said
+        return said
+
+    agent = agent_of([_ADD, final(3)], approve_call=approve_call)
     assert told(agent.run("go"))[0] == observation
 
 
@@ -734,7 +786,7 @@ def test_approve_call_says_what_becomes_of_a_call(said: Any, observation: str) -
         (
             {"a": 5},
             snapshot(
-                'approve_call returned arguments that do not fit. add: argument \'b\' is missing. Call add with {"a": <integer>, "b": <integer>}. The call was not made.'
+                'approve_call returned arguments that do not fit. add: argument \'b\' is missing. Call add with {"a": <integer>, "b": <integer>}. The call of add was not made.'
             ),
         ),
         (
@@ -747,7 +799,9 @@ def test_approve_call_says_what_becomes_of_a_call(said: Any, observation: str) -
     ],
     ids=["misfit", "number", "raises"],
 )
-def test_approve_call_that_fails_refuses_the_call_and_is_told_to_the_person(said: Any, notice: str) -> None:
+def test_approve_call_that_fails_keeps_the_call_from_being_made_and_is_told_to_the_person(
+    said: Any, notice: str
+) -> None:
     def approve_call(_call: ToolCall) -> Any:
         if said is None:
             raise ValueError("no table")
@@ -758,6 +812,61 @@ def test_approve_call_that_fails_refuses_the_call_and_is_told_to_the_person(said
     assert notices == [notice]
     assert agent.result is not None
     assert agent.result.actions[0].faults[0].kind == "CallRejected"
+
+
+def test_approve_call_that_fails_is_told_to_code_and_of_code() -> None:
+    def approve_call(call: ToolCall) -> bool:
+        if call.name == "add" or "eval" in str(call.arguments):
+            raise RuntimeError("my bug")
+        return True
+
+    blocks = ("add(1, 2)", "x = 'eval'", "final_answer(3)")
+    model = ScriptedModel([f"<code>\n{block}\n</code>" for block in blocks])
+    assert told(CodeAgent([add], model, approve_call=approve_call).run("go"))[:2] == snapshot(
+        [
+            """\
+Nobody could be asked about this call, since approve_call raised RuntimeError: my bug. add was not run, and nobody refused it. The fault is not in what you wrote: do it another way, or give the final answer with what is known.
+  line 1: `add(1, 2)`
+What ran before that line stands, so go on from there: mend it, and do not repeat the rest.\
+""",
+            "Nobody could be asked about this code, since approve_call raised RuntimeError: my bug. It was not run, and nobody refused it. The fault is not in what you wrote: do it another way, or give the final answer with what is known.",
+        ]
+    )
+
+
+def test_what_approve_call_raised_reaches_the_model_bounded_and_without_secrets() -> None:
+    def approve_call(_call: ToolCall) -> bool:
+        raise RuntimeError("the key is sk-proj-" + "a" * 20 + "\x1b[31m!" + "." * 20_000)
+
+    text = told(agent_of([_ADD, final(3)], approve_call=approve_call).run("go"))[0]
+    assert text.startswith(
+        "Nobody could be asked about this call, since approve_call raised RuntimeError: the key is [redacted]!.."
+    )
+    assert len(text) < 2_000
+
+
+def test_person_is_not_asked_of_a_call_of_which_approve_call_could_not_say() -> None:
+    def approve_call(call: ToolCall) -> bool:
+        return 1 / (call.arguments["a"] - 1) < 0
+
+    agent = _asking(
+        [calls(("add", {"a": 0, "b": 5}), ("add", {"a": 1, "b": 5})), final(3)], approve_call=approve_call
+    )
+    asked: list[Any] = []
+
+    def answer(question: Any) -> None:
+        asked.extend(item.call.arguments["a"] for item in question.items)
+        _answer_each(agent, ("approve", {}))(question)
+
+    with answering(agent, answer) as raised:
+        result = agent.run("go")
+    assert not raised
+    assert asked == [0]
+    assert told(result)[0] == snapshot("""\
+5
+
+Nobody could be asked about this call, since approve_call raised ZeroDivisionError: division by zero. add was not run, and nobody refused it. The fault is not in what you wrote: do it another way, or give the final answer with what is known.\
+""")
 
 
 def test_person_is_asked_about_what_approve_call_let_by() -> None:

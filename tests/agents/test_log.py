@@ -103,7 +103,7 @@ def test_run_is_logged_in_these_words(records: _Records) -> None:
             "INFO agent: a call was refused: ToolCallError",
             "INFO agent: calls tick",
             "INFO agent: tick returned",
-            "WARNING agent: notice at step 1: see the record's event",
+            "WARNING agent: notice at step 1: the callback fail raised ValueError; see the record's event",
             "INFO agent: step 1 ended: 2 calls, 1 failed",
             "INFO agent: summary_mode is 'all' from the next call",
             "INFO agent: step 2 started",
@@ -111,25 +111,25 @@ def test_run_is_logged_in_these_words(records: _Records) -> None:
             "DEBUG agent: 19 characters of arguments",
             "INFO agent: the model replied, tokens unknown",
             "INFO agent: a call was refused: ToolCallError",
-            "WARNING agent: notice at step 2: see the record's event",
+            "WARNING agent: notice at step 2: the callback fail raised ValueError; see the record's event",
             "INFO agent: step 2 ended: 1 call, 1 failed",
             "INFO agent: step 3 started",
             "WARNING agent: waits 0.0 s after attempt 1",
             "DEBUG agent: 19 characters of text",
             "INFO agent: the model replied, tokens unknown",
-            "WARNING agent: notice at step 3: see the record's event",
+            "WARNING agent: notice at step 3: the callback fail raised ValueError; see the record's event",
             "INFO agent: step 3 ended: 0 calls, 1 failed",
             "INFO agent: step 4 started",
             "DEBUG agent: 0 characters of arguments",
             "DEBUG agent: 21 characters of arguments",
             "INFO agent: the model replied, tokens unknown",
-            "WARNING agent: notice at step 4: see the record's event",
+            "WARNING agent: notice at step 4: the callback fail raised ValueError; see the record's event",
             "INFO agent: step 4 ended: 1 call, 1 failed",
             "INFO agent: step 5 started",
             "DEBUG agent: 0 characters of arguments",
             "DEBUG agent: 34 characters of arguments",
             "INFO agent: the model replied, tokens unknown",
-            "WARNING agent: notice at step 5: see the record's event",
+            "WARNING agent: notice at step 5: the callback fail raised ValueError; see the record's event",
             "INFO agent: step 5 ended: 1 call",
             "INFO agent: an answer was given",
             "INFO agent: run <id> ended: answered, tokens unknown, <time> s",
@@ -138,6 +138,27 @@ def test_run_is_logged_in_these_words(records: _Records) -> None:
     assert {
         (record.name, vars(record)["run_id"], vars(record)["agent_name"]) for record in records.records
     } == {("agent_magic.run", run_id, "agent")}
+    assert all(_SECRET not in line for line in records.lines)
+
+
+def test_notice_is_logged_with_what_failed_and_how_but_not_with_its_words(records: _Records) -> None:
+    def fail(_of: object) -> bool:
+        raise ValueError(_SECRET)
+
+    for approve_call in (fail, lambda _call: _SECRET.encode(), lambda _call: {"a": _SECRET}):
+        replies = [f"Plan {_SECRET}", calls(("add", {"a": 1, "b": 2})), final(3)]
+        agent_of(replies, approve_call=approve_call, approve_plan=fail, planning_interval=9).run("go")
+    agent_of(["Plan", final(3)], approve_plan=lambda _plan: 7, planning_interval=9).run("go")
+    lines = [line for line in records.lines if "notice" in line]
+    assert list(dict.fromkeys(lines)) == snapshot(
+        [
+            "WARNING agent: notice at step 1: approve_plan raised ValueError; see the record's event",
+            "WARNING agent: notice at step 1: approve_call raised ValueError; see the record's event",
+            "WARNING agent: notice at step 1: approve_call returned bytes; see the record's event",
+            "WARNING agent: notice at step 1: approve_call returned arguments that do not fit; see the record's event",
+            "WARNING agent: notice at step 1: approve_plan returned int; see the record's event",
+        ]
+    )
     assert all(_SECRET not in line for line in records.lines)
 
 

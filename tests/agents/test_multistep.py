@@ -553,10 +553,12 @@ def test_refused_run_leaves_the_memory_as_it_was() -> None:
     assert len(agent.runs) == 1
 
 
-@pytest.mark.parametrize("settings", [{"name": "2nd"}, {"name": "class"}, {"max_tool_threads": 0}])
+@pytest.mark.parametrize(
+    "settings", [{"name": "2nd"}, {"name": "class"}, {"max_tool_threads": 0}, {"model": 3}, {"state": 4}]
+)
 def test_agent_that_cannot_be_is_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(DefinitionError) as caught:
-        ToolCallingAgent((), ScriptedModel([]), **settings)
+        ToolCallingAgent(**{"model": ScriptedModel([])} | settings)
     assert (*settings.items(), caught.value.message) in snapshot(
         [
             (
@@ -570,6 +572,14 @@ def test_agent_that_cannot_be_is_refused(settings: dict[str, Any]) -> None:
             (
                 ("max_tool_threads", 0),
                 "max_tool_threads=0 is not allowed. Give a whole number of at least 1.",
+            ),
+            (
+                ("model", 3),
+                "model=3 is no model. Give an id such as 'openai/gpt-4.1' or 'local', or an object whose class is a Model.",
+            ),
+            (
+                ("state", 4),
+                "state=4 is no State. Give a mapping from names to values, such as state={'df': df}.",
             ),
         ]
     )
@@ -970,3 +980,17 @@ def test_type_of_the_answer_beside_a_final_answer_of_ones_own_is_refused() -> No
         )
     )
     assert model_of(agent).requests == []
+
+
+def test_final_answer_of_ones_own_stands_in_for_ours() -> None:
+    def final_answer(x: int) -> int:
+        """Answer.
+
+        Args:
+            x: a number
+        """
+        return 2 * x
+
+    agent = agent_of([calls(("final_answer", {"x": 4}))], final_answer)
+    assert agent.run("go").value == 8
+    assert [offered["name"] for offered in model_of(agent).requests[0].tools] == ["final_answer"]

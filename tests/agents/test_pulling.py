@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -16,9 +16,11 @@ from models.openai_server import OpenAIServer, Turn, call_delta, delta, serve
 
 from agent_magic.agents.toolcalling import ToolCallingAgent
 from agent_magic.core.events import StepEnded, TextDelta
+from agent_magic.core.messages import ChatMessage
 from agent_magic.core.result import RunResult
 from agent_magic.core.steps import Fault
 from agent_magic.models.litellm import LiteLLMModel
+from agent_magic.models.model import Model
 
 
 @pytest.fixture(scope="module")
@@ -146,3 +148,30 @@ def test_a_run_whose_time_was_over_amid_a_call_goes_on_when_it_is_resumed(server
     server.answer = lambda _received: Turn(chunks=[call, delta(finish_reason="tool_calls")])
     agent.settings.update(max_time_s=None)
     assert agent.resume().value == 3
+
+
+class Silent(Model):
+    """As a user writes one, who says nothing of how long it may be silent."""
+
+    def __init__(self) -> None:
+        self.let_go = threading.Event()
+
+    def generate(self, messages: Sequence[ChatMessage], **asked: Any) -> ChatMessage:
+        self.let_go.wait(3 * PATIENCE_S)
+        return ChatMessage(role="assistant", content="late")
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["run", "arun"])
+def test_end_of_the_time_does_not_wait_for_a_model_of_ones_own(is_async: bool) -> None:
+    model = Silent()
+    agent = ToolCallingAgent([add], model, max_time_s=0.3)
+    try:
+        with within(PATIENCE_S):
+            result = asyncio.run(agent.arun("Add.")) if is_async else agent.run("Add.")
+    finally:
+        model.let_go.set()
+    assert result.status == "budget"
+    assert result.error is not None
+    assert result.error.message == (
+        "max_time_s=0.3 passed amid a model call, which was given up. To go on, resume (with the same budget again) or raise it."
+    )

@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import subprocess
 import sys
+import textwrap
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -197,3 +198,38 @@ def test_ctrl_c_while_a_thread_starts_is_told_and_its_job_is_done_once() -> None
         [sys.executable, "-c", STARTED], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.stdout, done.stderr) == ("True True False\n", "")
+
+
+def test_forked_process_has_threads_of_its_own() -> None:
+    code = """
+        import asyncio, os, sys
+        from agent_magic import ScriptedModel, ToolCallingAgent
+
+        def look(place: str) -> str:
+            \"\"\"Look.
+
+            Args:
+                place: where
+            \"\"\"
+            return place
+
+        def runs() -> list[str]:
+            both = ScriptedModel.calls(("look", {"place": "Oslo"}), ("look", {"place": "Bergen"}))
+            agents = [ToolCallingAgent([look], ScriptedModel([both, ScriptedModel.final(1)])) for _ in range(2)]
+            return [agents[0].run("Look.").status, asyncio.run(agents[1].arun("Look.")).status]
+
+        print(runs(), flush=True)
+        pid = os.fork()
+        if pid == 0:
+            print(runs(), flush=True)
+            os._exit(0)
+        os.waitpid(pid, 0)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_S,
+    )
+    assert (done.stdout, done.stderr) == ("['answered', 'answered']\n" * 2, "")

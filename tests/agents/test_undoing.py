@@ -87,13 +87,37 @@ def test_undo_is_done_once() -> None:
     )
 
 
-def test_undo_of_an_unknown_step_names_those_that_changed_something() -> None:
+@pytest.mark.parametrize("is_undone", [False, True])
+def test_undo_of_an_unknown_step_names_the_steps_that_there_are(is_undone: bool) -> None:
+    agent = agent_of({}, "a = 1", "print(a)", "final_answer(0)")
+    agent.run("make")
+    if is_undone:
+        agent.undo()
+    with pytest.raises(OptionError) as refused:
+        agent.undo(77)
+    assert str(refused.value) == snapshot(
+        "There is no step 77 in that run. Its steps: 1 to 3. Give one of these, or none for the whole run."
+    )
+
+
+def test_undo_of_an_unknown_step_of_a_resumed_run_names_those_of_both() -> None:
+    agent = agent_of({}, "a = 1", "b = 1", "final_answer(0)", max_steps=1)
+    agent.run("make")
+    agent.resume(max_steps=2)
+    with pytest.raises(OptionError) as refused:
+        agent.undo(77)
+    assert str(refused.value) == snapshot(
+        "There is no step 77 in that run. Its steps: 1, 2. Give one of these, or none for the whole run."
+    )
+
+
+def test_undo_of_a_step_that_changed_nothing_names_those_that_changed_something() -> None:
     agent = agent_of({}, "a = 1", "print(a)", "b = 1", "final_answer(0)")
     agent.run("make")
     with pytest.raises(OptionError) as refused:
         agent.undo(2)
     assert str(refused.value) == snapshot(
-        "Step 2 changed no name, or there is no such step. Steps that did: 1, 3. Give one of these, or none for the whole run."
+        "Step 2 changed no name, or it was taken back already. Steps that can be: 1, 3. Give one of these, or none for the whole run."
     )
 
 

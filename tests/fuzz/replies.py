@@ -54,9 +54,19 @@ def try_examples(kind: str, n_examples: int, *, from_seed: int | None = None) ->
     return ends
 
 
+def _positive(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of replies: give a whole number from 1 on")
+    return number
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz.replies", description=__doc__.splitlines()[0])
-    parser.add_argument("--examples", type=int, default=10_000, help="how many replies to try")
+    parser.add_argument("--examples", type=_positive, default=10_000, help="how many replies to try")
     parser.add_argument("--seed", type=int, help="of an earlier run; without it a new one")
     given_ = parser.parse_args(arguments)
     number = random.SystemRandom().randrange(2**32) if given_.seed is None else given_.seed
@@ -65,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     begun, total, n_broken = time.monotonic(), 0, 0
     for kind, share in SHARES.items():
         try:
-            ends = try_examples(kind, round(given_.examples * share), from_seed=number)
+            ends = try_examples(kind, max(1, round(given_.examples * share)), from_seed=number)
         except BaseException as broken:  # whatever it is: it is what this looks for
             if isinstance(broken, KeyboardInterrupt) and not getattr(broken, "__notes__", None):
                 raise

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fuzz.mutations import Case
 from fuzz.properties import check_messages, check_run
-from fuzz.replies import SHARES, try_examples
+from fuzz.replies import SHARES, main, try_examples
 
 N_EXAMPLES = 2_000
 """The same in each run; more, and others, by `python -m tests.fuzz.replies`."""
@@ -17,6 +17,26 @@ N_EXAMPLES = 2_000
 def test_agent_stands_whatever_its_model_replies(kind: str) -> None:
     n_examples = round(N_EXAMPLES * SHARES[kind])
     assert try_examples(kind, n_examples).total() >= n_examples
+
+
+@pytest.mark.parametrize("number", ["0", "-5", "many"])
+def test_number_of_replies_that_cannot_be_is_a_usage_error(
+    number: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as refused:
+        main([f"--examples={number}"])
+    assert refused.value.code == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.splitlines()[-1] == (
+        f"python -m tests.fuzz.replies: error: argument --examples: '{number}' is no number of replies: "
+        "give a whole number from 1 on"
+    )
+
+
+def test_least_number_of_replies_is_tried_of_each_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--examples=1", "--seed=1"]) == 0
+    assert "3 examples, 0 kinds broken, seed 1" in capsys.readouterr().out
 
 
 def call(call_id: str) -> dict[str, Any]:

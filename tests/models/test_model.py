@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
 from inline_snapshot import snapshot
 
+from agent_magic.core.errors import GenerationError
 from agent_magic.core.messages import ChatMessage, ToolCall, ToolSchema
 from agent_magic.models.model import Capabilities, Model, WireRequest
 
@@ -94,3 +96,17 @@ def test_wire_of_a_longer_history_begins_with_that_of_a_shorter() -> None:
 
 def test_tokens_and_price_are_unknown() -> None:
     assert (Mine().count_tokens("x"), Mine().price_usd(1, 1), Mine().context_window) == (None, None, None)
+
+
+@pytest.mark.parametrize("reply", [None, "Yes"])
+def test_reply_that_is_no_message_is_told_to_the_models_author(reply: Any) -> None:
+    class Wrong(Mine):
+        def generate(self, messages: Sequence[ChatMessage], **asked: Any) -> Any:
+            return reply
+
+    with pytest.raises(GenerationError) as caught:
+        list(Wrong().stream(HISTORY))
+    assert caught.value.message == (
+        f"Wrong.generate returned {None if reply is None else 'str'}, and no ChatMessage. "
+        "Let it return ChatMessage(role='assistant', content=...)."
+    )

@@ -335,14 +335,16 @@ def test_undo_that_cannot_be_is_told(made):
     told = {line: undone(made, line) for line in ("bot --step 9", "nobody", "bot 2")}
     undone(made, "bot")
     told["again"] = undone(made, "bot")
+    told["unknown"] = undone(made, "bot --step 77")
     made.run("%%agent other --define\nBe brief.")
     told["other"] = undone(made, "other")
     assert told == snapshot(
         {
-            "bot --step 9": "UsageError: %agent undo: Step 9 changed no name, or there is no such step. Steps that did: 1, 2, 3. Give one of these, or none for the whole run.",
+            "bot --step 9": "UsageError: %agent undo: There is no step 9 in that run. Its steps: 1 to 3. Give one of these, or none for the whole run.",
             "nobody": "UsageError: %agent: there is no agent 'nobody'. Agents: bot.",
             "bot 2": "UsageError: %agent undo: '2' is one word too many. Write %agent undo [NAME] [--step N].",
             "again": "rows stays as it is: step 2 changed it in place (3 → 4 items), and no copy is kept\n",
+            "unknown": "UsageError: %agent undo: There is no step 77 in that run. Its steps: 1 to 3. Give one of these, or none for the whole run.",
             "other": "UsageError: %agent undo: There is no run whose changes could be taken back.",
         }
     )

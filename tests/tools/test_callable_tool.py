@@ -253,3 +253,19 @@ def test_decorator_marks_what_has_no_name_yet():
     other = tool(sequential=True)(functools.partial(area, 2))
     assert (tool_from(half).name, tool_from(other, name="two_by").name) == ("half_area", "two_by")
     assert tool_from(other, name="two_by").sequential
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"name": 4}, "@tool: name is 4, which is no Python name.\nWrite letters, digits and _ only"),
+        (
+            {"description": 4},
+            "@tool: 'description' is 4, expected text.\nWrite:  description = \"What it returns and when to use it.\"",
+        ),
+    ],
+)
+def test_decorator_refuses_a_name_or_description_that_is_no_text(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(ToolDefinitionError) as refused:
+        tool(**options)
+    assert refused.value.message == told

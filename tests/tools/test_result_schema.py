@@ -237,6 +237,10 @@ def test_function_called_from_python_is_as_it_was() -> None:
         {"timeout_s": float("inf")},
         {"timeout_s": 5, "main_thread": True},
         {"approve": "always"},
+        {"sequential": "x"},
+        {"main_thread": None},
+        {"examples": "zz"},
+        {"examples": [4]},
         {"output_schema": dict},
         {"output_schema": {"type": "text"}},
         {"output_schema": {"properties": {"n": {"type": int}}}},
@@ -306,6 +310,22 @@ Write:  output_schema = {"type": "object", "properties": {"price": {"type": "num
         "{'output_schema': {'properties': {'n': {'minimum': 'low'}}}}": """\
 @tool: 'output_schema' is no JSON Schema: 'properties.n.minimum' is 'low'.
 Write:  output_schema = {"type": "object", "properties": {"price": {"type": "number"}}}\
+""",
+        "{'sequential': 'x'}": """\
+@tool: 'sequential' is 'x', expected True or False.
+Write:  sequential = True\
+""",
+        "{'main_thread': None}": """\
+@tool: 'main_thread' is None, expected True or False.
+Write:  main_thread = True\
+""",
+        "{'examples': 'zz'}": """\
+@tool: 'examples' is 'zz', expected a list of texts.
+Write:  examples = ["the mean of a column -> mean(column='price')"]\
+""",
+        "{'examples': [4]}": """\
+@tool: 'examples' is [4], expected a list of texts.
+Write:  examples = ["the mean of a column -> mean(column='price')"]\
 """,
     }
 )

@@ -15,7 +15,18 @@ import pathlib
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Optional, TypedDict, Union
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    NoReturn,
+    NotRequired,
+    Optional,
+    TypedDict,
+    Union,
+)
 
 import numpy as np
 import pandas as pd
@@ -502,6 +513,58 @@ def test_signature_takes_any_value_and_warns_when_a_forward_reference_names_noth
             "Tool 'use': the hint 'Nowhere' of parameter 'thing' names nothing that exists, so any value is taken. Define it before the tool, or write another hint",
         )
     )
+
+
+def parsed(text: str) -> str:
+    return text
+
+
+@dataclass
+class Shelf:
+    width: 5  # pyright: ignore[reportInvalidTypeForm] - that is the case
+
+
+def test_signature_takes_any_value_and_says_what_to_write_when_a_hint_is_no_type():
+    def use(x):
+        "Use.\n\nArgs:\n    x: what"
+
+    values = [
+        *([int], [int, str], ["a", "b"], {int}, (int, str), {"a": int}, 5, ..., NoReturn, ClassVar[int]),
+        *(any, callable, print, parsed, list[5], Shelf),  # pyright: ignore[reportInvalidTypeArguments] - that is the case
+    ]
+    told: list[str] = []
+    for value in values:  # a warning of pydantic's would be an error here
+        use.__annotations__ = {"x": value}
+        told += tool_from(use).warnings
+    assert told == snapshot(
+        [
+            "Tool 'use': the hint [int] of parameter 'x' is no type, so any value is taken. Write  x: list[int]",
+            "Tool 'use': the hint [int, str] of parameter 'x' is no type, so any value is taken. Write  x: list[int | str]",
+            "Tool 'use': the hint ['a', 'b'] of parameter 'x' is no type, so any value is taken. Write  x: Literal['a', 'b']",
+            "Tool 'use': the hint {int} of parameter 'x' is no type, so any value is taken. Write  x: set[int]",
+            "Tool 'use': the hint (int, str) of parameter 'x' is no type, so any value is taken. Write  x: int | str",
+            "Tool 'use': the hint {'a': int} of parameter 'x' is no type, so any value is taken. Write  x: dict[str, int]",
+            "Tool 'use': the hint 5 of parameter 'x' is no type, so any value is taken. Write  x: int",
+            "Tool 'use': the hint ... of parameter 'x' is no type, so any value is taken. Write the type of its values, e.g.  x: str",
+            "Tool 'use': the hint NoReturn of parameter 'x' is no type, so any value is taken. Write the type of its values, e.g.  x: str",
+            "Tool 'use': the hint ClassVar[int] of parameter 'x' is no type, so any value is taken. Write  x: int",
+            "Tool 'use': the hint any of parameter 'x' is no type, so any value is taken. Write  x: Any",
+            "Tool 'use': the hint callable of parameter 'x' is no type, so any value is taken. Write  x: Callable",
+            "Tool 'use': the hint print of parameter 'x' is no type, so any value is taken. Write the type of its values, e.g.  x: str",
+            "Tool 'use': the hint parsed of parameter 'x' is no type, so any value is taken. Write the type of its values, e.g.  x: str",
+            "Tool 'use': the hint list[5] of parameter 'x' holds what is no type, so any value is taken there. Write types only, e.g.  list[int]",
+            "Tool 'use': the hint Shelf of parameter 'x' holds what is no type, so any value is taken there. Write types only, e.g.  list[int]",
+        ]
+    )
+
+
+def test_signature_with_a_hint_that_is_no_type_takes_any_value():
+    def use(x, y):
+        "Use.\n\nArgs:\n    x: what\n    y: how"
+
+    use.__annotations__ = {"x": {"type": "int"}, "y": parsed}
+    assert properties_of(use) == {"x": {"description": "what"}, "y": {"description": "how"}}
+    assert tool_from(use).prepare({"x": "a", "y": [1]}, None).kwargs == {"x": "a", "y": [1]}
 
 
 def test_signature_of_a_bound_method_has_no_self():

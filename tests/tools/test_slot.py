@@ -21,6 +21,8 @@ from inline_snapshot import snapshot
 from pydantic import BaseModel, Field
 
 from agent_magic.core.errors import ToolCallError
+from agent_magic.core.state import AgentState
+from agent_magic.tools.builtin import make_final_answer
 from agent_magic.tools.callable_tool import tool_from
 from agent_magic.tools.tool import Tool
 
@@ -370,3 +372,70 @@ def test_slot_takes_a_mapping_for_a_mapping() -> None:
             return 1
 
     assert taking(dict[str, int])(View()) == {"a": 1}
+
+
+class Unasked(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        raise RuntimeError("no database")
+
+
+class Stored(metaclass=Unasked):
+    """A class that cannot be asked about a value."""
+
+
+def take(value: Stored) -> int:
+    """Take."""
+    return 1
+
+
+def test_slot_refuses_what_its_type_raises_about() -> None:
+    state = AgentState({"frame": pd.DataFrame(), "rows": Stored()}, opened=["frame", "rows"])
+    told: list[str] = []
+    for given in (1, "@frame", "frame", "other"):
+        with pytest.raises(ToolCallError) as refused:
+            tool_from(take).prepare({"value": given}, state)
+        told.append(refused.value.message)
+    assert told == snapshot(
+        [
+            'take: argument \'value\' is 1; expected "@name" of a Stored, and asking for that raised RuntimeError: no database. Call take with {"value": <"@name" of a Stored>}.',
+            'take: argument \'value\' is \'@frame\'; expected "@name" of a Stored, and asking for that raised RuntimeError: no database. Call take with {"value": <"@name" of a Stored>}.',
+            'take: argument \'value\' is \'frame\'; expected "@name" of a Stored, and asking for that raised RuntimeError: no database. Call take with {"value": <"@name" of a Stored>}.',
+            "take: argument 'value' is 'other'; no open variable has that name. Open: rows. Write one of them as \"@name\".",
+        ]
+    )
+
+
+def test_slot_refuses_what_its_type_raises_about_when_code_calls() -> None:
+    with pytest.raises(ToolCallError) as refused:
+        tool_from(take).prepare({"value": 1}, None)
+    assert refused.value.message == snapshot(
+        "take: argument 'value' is 1; expected Stored, and asking for that raised RuntimeError: no database. Call take(value=<Stored>)."
+    )
+
+
+def test_final_answer_refuses_a_name_when_its_type_raises_about_the_value() -> None:
+    with pytest.raises(ToolCallError) as refused:
+        make_final_answer(Stored).prepare(
+            {"answer": "frame"}, AgentState({"frame": pd.DataFrame()}, opened=["frame"])
+        )
+    assert refused.value.message == snapshot(
+        'final_answer: argument \'answer\' is \'frame\'; expected "@name" of a Stored, and asking for that raised RuntimeError: no database. Call final_answer with {"answer": <"@name" of a Stored>}.'
+    )
+
+
+class Silent(RuntimeError):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+class Unsaid(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        raise Silent
+
+
+class Hidden(metaclass=Unsaid):
+    """A class whose refusal to be asked has no text."""
+
+
+def test_slot_names_the_error_of_a_type_when_its_text_raises_too() -> None:
+    assert refusal(Hidden, 1) == "is 1; expected Hidden, and asking for that raised Silent"
