@@ -99,7 +99,7 @@ def test_what_cannot_be_shown_says_what_can():
             "widget() shows an agent or a run, and not a step of the memory. Give the agent, or a run such as analyst.runs[-1].",
             "step=9 is not in this run. Give the number of one of its steps: 1 to 4.",
             "step='last' is not in this run. Give the number of one of its steps: 1 to 4.",
-            "widget() shows an agent or a run, and not <bound method MultiStepAgent.preview of <ToolCallingAgent 'agent': 1 tools, 0 r…. Give the agent, or a run such as analyst.runs[-1].",
+            "widget() shows an agent or a run, and not <bound method PreviewingAgent.preview of <ToolCallingAgent 'agent': 1 tools, 0 …. Give the agent, or a run such as analyst.runs[-1].",
             "'analyst' has no run yet, so it has no step 1 to show.",
             "The panel of 'analyst' follows it in a notebook. Run  %load_ext agent_magic  first.",
         ]
