@@ -154,9 +154,12 @@ class RunRenderer extends Widget implements IRenderMime.IRenderer {
 
   private _mount(isSteered: boolean): void {
     if (this._mounted?.isSteered !== isSteered) {
+      const focused = linesOf(this.node).indexOf(document.activeElement as HTMLElement);
       this._unmount();
       const ask: Ask = request => this._request(request);
       this._mounted = Object.assign(mountRun(this.node, this._store, isSteered ? ask : null), { isSteered });
+      // Who goes through the steps by the keyboard stays where they are.
+      linesOf(this.node)[focused]?.focus({ preventScroll: true });
     }
   }
 
@@ -178,6 +181,11 @@ class RunRenderer extends Widget implements IRenderMime.IRenderer {
 }
 
 const WHOLE = { snapshot: true, bundle: true } as const;
+
+/** The lines of the steps that are drawn, which open and close them. */
+function linesOf(node: HTMLElement): HTMLElement[] {
+  return [...node.querySelectorAll<HTMLElement>('[role=listitem] .jp-AgentMagic-step-line')];
+}
 
 interface IBundle {
   [mime: string]: unknown;

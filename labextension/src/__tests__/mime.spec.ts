@@ -176,6 +176,18 @@ describe('with the kernel that ran it', () => {
     expect(renderer.node.textContent).toContain('Oslo');
   });
 
+  it('leaves the focus where it was when its controls come or go', async () => {
+    const { panel, kernel } = openPanel(KNOWN);
+    await show(panel);
+    const line = (): HTMLElement | null => renderer.node.querySelector<HTMLElement>('[role=listitem] button');
+    const before = line();
+    before?.focus();
+    kernel.reply = UNKNOWN;
+    panel.sessionContext.statusChanged.emit('restarting');
+    expect(line()).not.toBe(before);
+    expect(document.activeElement).toBe(line());
+  });
+
   it('takes them up when the notebook gets the kernel back', async () => {
     const { panel } = openPanel(UNKNOWN);
     await show(panel);
