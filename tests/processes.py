@@ -70,7 +70,7 @@ def watched(seconds: float, give_up: Callable[[], None], what: str) -> Iterator[
     timer.start()
     try:
         yield
-    except BaseException as error:
+    except BaseException as error:  # whatever the body was ended by, it was late
         if is_late.is_set():
             raise TimeoutError(f"{what} took longer than {seconds:g} s") from error
         raise

@@ -311,7 +311,7 @@ class AgentDefinition(OffersTool):
 
     def start_managed(self, task: str, additional_args: Mapping[str, Value], above: Run | None) -> Started:
         """A run for one call of a manager; see `MultiStepAgent`."""
-        raise NotImplementedError
+        raise NotImplementedError  # what runs is built upon this class, and not known here
 
     def _offered(self, moment: Moment) -> dict[str, Tool]:
         """The tools as they are now, and our own: all that can be called.

@@ -10,7 +10,7 @@ import contextlib
 import contextvars
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from contextvars import ContextVar
 from typing import Protocol
 
@@ -191,7 +191,7 @@ def make_there(main: MainThread, name: str, body: Callable[[], Value], run: Run)
     take_off = run.on_interrupt(errand.give_up)
     try:
         return errand.done.result()
-    except BaseException:
+    except CancelledError:  # given up, or raised by the body itself
         if errand.done.cancelled():
             run.raise_if_interrupted()
             raise ToolExecutionError(_tell_busy(name)) from None

@@ -34,7 +34,7 @@ class MemoryStep:
 
     def to_messages(self, *, summary_mode: bool = False) -> tuple[ChatMessage, ...]:
         """What a model is shown of this step, in the normal or the summary view."""
-        raise NotImplementedError
+        raise NotImplementedError  # each kind of step says it
 
 
 @frozen

@@ -71,7 +71,7 @@ class Chromium:
         try:
             with watched(within_s, _kill_all, "a test with a page"):
                 yield page
-        except BaseException:
+        except BaseException:  # a failed test, Ctrl-C too, leaves no page open
             with contextlib.suppress(Error, TimeoutError):  # why the test failed says more
                 self._close(context, page, picture)
             raise
@@ -103,7 +103,7 @@ class Chromium:
                     viewport={"width": 1000, "height": 900}, device_scale_factor=2
                 )
                 return context, context.new_page()
-        except BaseException:
+        except BaseException:  # half a browser would be met by the next test
             self.stop()
             raise
 
