@@ -8,22 +8,16 @@ from __future__ import annotations
 import _thread
 import contextlib
 import signal
-import sys
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from types import FrameType
-from typing import Any
 
 from agent_magic.agents.run import Run
 from agent_magic.agents.side_by_side import THREADS
+from agent_magic.execution.stop.handlers import get_handler, set_handler
 
 _GRACE_S = 0.1
 """What waits in a way that an interrupt reaches ends by itself in this time, and records what it has come to."""
-
-# The bare functions: those of `signal` spend ten times as long on finding a name for the handler.
-_bare: Any = sys.modules.get("_signal", signal)
-_set_handler: Callable[[int, Any], Any] = _bare.signal
-_get_handler: Callable[[int], Any] = _bare.getsignal
 
 
 class Waking:
@@ -78,7 +72,7 @@ def woken_by_interrupts(run: Run) -> Generator[Waking]:
     """Within it an interrupt of the run raises KeyboardInterrupt in the main thread, if that is where it is made."""
     waking = Waking(run)
     is_main = threading.current_thread() is threading.main_thread()
-    before = _get_handler(signal.SIGINT) if is_main else None
+    before = get_handler(signal.SIGINT) if is_main else None
     # Who has set this signal to be ignored, or handles it outside Python, wants it so.
     if not callable(before):
         yield waking
@@ -88,11 +82,11 @@ def woken_by_interrupts(run: Run) -> Generator[Waking]:
         if not waking.take_signal():
             before(number, frame)
 
-    _set_handler(signal.SIGINT, on_signal)
+    set_handler(signal.SIGINT, on_signal)
     take_off = run.on_interrupt(waking.wake)
     try:
         yield waking
     finally:
         waking.finish()
         take_off()
-        _set_handler(signal.SIGINT, before)
+        set_handler(signal.SIGINT, before)

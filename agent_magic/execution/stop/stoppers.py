@@ -13,8 +13,9 @@ import threading
 import time
 from collections.abc import Callable
 from types import FrameType
-from typing import Any, Protocol
+from typing import Protocol
 
+from agent_magic.execution.stop.handlers import get_handler, set_handler
 from agent_magic.execution.stop.watching import WATCHER
 
 Decide = Callable[[FrameType | None], type[BaseException] | None]
@@ -29,11 +30,6 @@ _SOON_S = 0.001
 NEVER = float("inf")
 _LOOKS = 1_000
 """At one turn of a loop at the latest the interpreter looks for what is to be raised."""
-
-# The bare functions: those of `signal` spend ten times as long on finding a name for the handler.
-_bare: Any = sys.modules.get("_signal", signal)
-_set_handler: Callable[[int, Any], Any] = _bare.signal
-_get_handler: Callable[[int], Any] = _bare.getsignal
 
 
 class Stopper(Protocol):
@@ -69,16 +65,16 @@ class _Sigint:
         self._before: Callable[[int, FrameType | None], object] | None = None
 
     def install(self) -> None:
-        before = _get_handler(signal.SIGINT) if self._on_sigint is not None else None
+        before = get_handler(signal.SIGINT) if self._on_sigint is not None else None
         # Who has set this signal to be ignored, or handles it outside Python, wants it so.
         if callable(before):
             self._before = before
-            _set_handler(signal.SIGINT, self.handle)
+            set_handler(signal.SIGINT, self.handle)
 
     def remove(self) -> None:
         before, self._before = self._before, None
         if before is not None:
-            _set_handler(signal.SIGINT, before)
+            set_handler(signal.SIGINT, before)
 
     def handle(self, number: int, frame: FrameType | None) -> None:
         before = self._before
@@ -108,7 +104,7 @@ class SignalStopper(_Sigint):
     def start(self) -> None:
         """As `Stopper` says."""
         self.install()
-        self._alarm_before = _set_handler(signal.SIGALRM, self._on_alarm)
+        self._alarm_before = set_handler(signal.SIGALRM, self._on_alarm)
         self._is_live = True
         self._timer_before = signal.setitimer(signal.ITIMER_REAL, 0)
         self._started = time.monotonic()
@@ -138,7 +134,7 @@ class SignalStopper(_Sigint):
                 signal.setitimer(signal.ITIMER_REAL, 0)
                 # A handler from outside Python cannot be put back; the default would end the process.
                 before = self._alarm_before
-                _set_handler(signal.SIGALRM, signal.SIG_IGN if before is None else before)
+                set_handler(signal.SIGALRM, signal.SIG_IGN if before is None else before)
                 left, interval = self._timer_before
                 if left:
                     left -= time.monotonic() - self._started
@@ -221,10 +217,10 @@ class InterruptStopper(ThreadStopper):
 
     def start(self) -> None:
         """As `Stopper` says."""
-        before = _get_handler(signal.SIGINT)
+        before = get_handler(signal.SIGINT)
         self._sigint._before = before if callable(before) else None
         if self._sigint._before is not None:
-            _set_handler(signal.SIGINT, self._handle)
+            set_handler(signal.SIGINT, self._handle)
         super().start()
 
     def finish(self) -> None:
