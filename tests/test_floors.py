@@ -84,3 +84,13 @@ def test_every_room_stands_in_every_contract_that_holds_for_it():
 
 def _sources() -> list[Path]:
     return [file.relative_to(ROOT) for file in PACKAGE.rglob("*.py")]
+
+
+def test_threads_are_started_in_one_place_alone():
+    makers = ("threading.Thread(", "_thread.start_new_thread(")
+    found = {
+        str(path.relative_to(PACKAGE))
+        for path in PACKAGE.rglob("*.py")
+        if any(maker in path.read_text(encoding="utf-8") for maker in makers)
+    }
+    assert found == {"core/threads.py"}

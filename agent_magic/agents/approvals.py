@@ -13,6 +13,7 @@ from typing import cast
 
 from agent_magic.core.approval import ANSWERINGS, VERDICT_WORDS, Answering, Decision, Item, Question
 from agent_magic.core.errors import OptionError, StepError
+from agent_magic.core.flag import Flag
 from agent_magic.core.text import replace_surrogates, strip_control, truncate
 from agent_magic.core.values import Value, safe_repr
 
@@ -35,7 +36,7 @@ class Asked:
         """By the id of the item, in the order in which they were made."""
         self.lock = threading.Lock()
         """Held while a decision is put in: the question may lie on several desks."""
-        self.news = threading.Event()
+        self.news = Flag()
 
     @property
     def n_left(self) -> int:

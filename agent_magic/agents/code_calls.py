@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import contextvars
 import functools
 import inspect
 import sys
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
-from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any, cast
 
@@ -26,7 +24,7 @@ from agent_magic.agents.kept_calls import KeptCalls
 from agent_magic.agents.main_thread import BUSY, MAIN_THREAD, elsewhere, make_there
 from agent_magic.agents.managed import ManagedAgent, ManagedCall
 from agent_magic.agents.run import Interrupted, Run
-from agent_magic.agents.side_by_side import BACKGROUND_LOOP
+from agent_magic.agents.side_by_side import BACKGROUND_LOOP, Carried
 from agent_magic.agents.tool_function import ToolFunction
 from agent_magic.core.current_run import in_run
 from agent_magic.core.errors import ApprovalError, CallRejected, StepError
@@ -218,31 +216,32 @@ class CodeCalls:
 
     async def _awaited(self, awaitable: Awaitable[Value], entered: Entered) -> Value:
         """What an async tool gives: it runs on the loop that async tools run on, outside of the guard."""
-        loop = self._run.loop or BACKGROUND_LOOP.loop()
-        done: Future[Value] = Future()
-        context = contextvars.copy_context()
-        tasks: list[asyncio.Task[None]] = []
+        here = asyncio.get_running_loop()
+        is_over = asyncio.Event()
 
-        async def carry() -> None:
-            try:
-                with printing_into(entered.sink):
-                    value = await awaitable
-            except BaseException as crash:  # noqa: BLE001 - it is raised again where it is awaited
-                if not done.done():  # else nobody waits for it any more
-                    done.set_exception(crash)
-            else:
-                if not done.done():
-                    done.set_result(value)
+        def tell_here() -> None:
+            with contextlib.suppress(RuntimeError):  # the code's loop was closed: nobody waits any more
+                here.call_soon_threadsafe(is_over.set)
 
-        loop.call_soon_threadsafe(lambda: tasks.append(loop.create_task(carry(), context=context)))
+        async def printing() -> Value:
+            with printing_into(entered.sink):
+                return await awaitable
+
+        carried = Carried(printing(), self._run.loop or BACKGROUND_LOOP.loop(), tell_here)
+
+        async def come() -> Value:
+            carried.begin()
+            await is_over.wait()
+            return carried.done.wait()
+
         step = current_step()
         try:
             # As with any tool: its time is not the code's.
             with step.clock_stopped() if step is not None else contextlib.nullcontext():
-                value = await await_in_time(asyncio.wrap_future(done), entered.tool)
+                value = await await_in_time(come(), entered.tool)
             entered.tool.check_result(value)
         except BaseException as crash:  # as in `_make`
-            loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])
+            carried.cancel()
             self._end(entered.place, entered.failed(crash))
             raise
         self._end(entered.place, entered.succeeded(value))

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import threading
 from collections.abc import Awaitable
 
 from agent_magic.agents.run import Run
 from agent_magic.agents.side_by_side import THREADS
 from agent_magic.core.errors import ToolExecutionError
+from agent_magic.core.flag import Flag
 from agent_magic.core.values import Value
 from agent_magic.tools.tool import PreparedCall, Tool
 
@@ -87,7 +87,7 @@ class _Body:
     def __init__(self, tool: Tool, prepared: PreparedCall) -> None:
         self._call = (tool, prepared)
         self._context = contextvars.copy_context()
-        self.over = threading.Event()
+        self.over = Flag()
         self.is_done = False
         self.returned: Value = None
         self.raised: BaseException | None = None

@@ -10,10 +10,10 @@ import contextlib
 import contextvars
 import threading
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future
 from contextvars import ContextVar
 from typing import Protocol
 
+from agent_magic.agents.promise import Promise
 from agent_magic.agents.run import Run
 from agent_magic.core.errors import ToolExecutionError
 from agent_magic.core.values import Value
@@ -39,13 +39,18 @@ MAIN_THREAD: ContextVar[MainThread | None] = ContextVar("agent_magic_main_thread
 """Of the threads that others wait for; None in a thread that is one itself."""
 
 
+class GivenUp(Exception):  # noqa: N818 - it says what happened
+    """A call that was not made."""
+
+
 class Errand:
     """One call that another thread makes."""
 
     def __init__(self, body: Callable[[], Value]) -> None:
         self._body = body
         self._context = contextvars.copy_context()
-        self.done: Future[Value] = Future()
+        self._fate: dict[str, str] = {}
+        self.done: Promise[Value] = Promise()
 
     def make(self) -> None:
         """Make it in the thread that calls, in the context of the one that asked.
@@ -53,20 +58,32 @@ class Errand:
         Raises:
             KeyboardInterrupt: Ctrl-C came meanwhile; the one that asked gets it too.
         """
-        if not self.done.set_running_or_notify_cancel():
+        if not self._is_first("made"):
             return
         try:
             value = self._context.run(self._call)
         except BaseException as error:  # it is raised again in the thread that waits
-            self.done.set_exception(error)
+            self.done.break_(error)
             if isinstance(error, KeyboardInterrupt):
                 raise
         else:
-            self.done.set_result(value)
+            self.done.keep(value)
 
     def give_up(self) -> None:
         """Let nobody wait for it any more, unless it is being made."""
-        self.done.cancel()
+        if self._is_first("given up"):
+            self.done.break_(GivenUp())
+
+    def give_up_at_end(self) -> None:
+        """As `give_up`; one that Ctrl-C has ended between its last line and the word of it is not made twice."""
+        self.give_up()
+        self.done.break_(KeyboardInterrupt())
+
+    def _is_first(self, fate: str) -> bool:
+        mine = f"{fate} in {threading.get_ident()}"
+        return (
+            self._fate.setdefault("it", mine) is mine
+        )  # one call into C: no lock that Ctrl-C could leave held
 
     def _call(self) -> Value:
         MAIN_THREAD.set(None)  # what the body runs in turn is at home here
@@ -97,7 +114,7 @@ class WaitingThread:
         with self._lock:
             if self._is_over:
                 return False
-            self._errands = [each for each in self._errands if not each.done.done()]
+            self._errands = [each for each in self._errands if not each.done.is_over]
             self._errands.append(errand)
             self._tell(errand)
             return True
@@ -107,9 +124,7 @@ class WaitingThread:
         with self._lock:
             self._is_over = True
             for errand in self._errands:
-                # One that Ctrl-C has ended between its last line and the word of it is not made twice.
-                if not errand.done.cancel() and not errand.done.done():
-                    errand.done.set_exception(KeyboardInterrupt())
+                errand.give_up_at_end()
 
 
 class LoopThread:
@@ -190,12 +205,10 @@ def make_there(main: MainThread, name: str, body: Callable[[], Value], run: Run)
         raise ToolExecutionError(_tell_busy(name))
     take_off = run.on_interrupt(errand.give_up)
     try:
-        return errand.done.result()
-    except CancelledError:  # given up, or raised by the body itself
-        if errand.done.cancelled():
-            run.raise_if_interrupted()
-            raise ToolExecutionError(_tell_busy(name)) from None
-        raise
+        return errand.done.wait()
+    except GivenUp:
+        run.raise_if_interrupted()
+        raise ToolExecutionError(_tell_busy(name)) from None
     finally:
         take_off()
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import queue
-import threading
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
 from agent_magic.agents.budget import check_time_amid, has_time_limit
 from agent_magic.agents.run import Run
 from agent_magic.agents.side_by_side import THREADS
+from agent_magic.core.flag import Flag
 from agent_magic.core.messages import ChatMessage, MessageDelta
 
 Piece = MessageDelta | ChatMessage
@@ -57,7 +57,7 @@ class _End:
 
 def _by_a_thread(pieces: Iterator[Piece], run: Run) -> Generator[Piece, None, None]:
     news: queue.SimpleQueue[Piece | _End | None] = queue.SimpleQueue()
-    is_left = threading.Event()
+    is_left = Flag()
 
     def work() -> None:
         error: BaseException | None = None

@@ -20,6 +20,7 @@ from agent_magic.agents.counting import CallIds, Failures, Seen, Spent
 from agent_magic.agents.drafts import Binding, Draft, PlanDraft, StepDraft
 from agent_magic.agents.meter import Meter
 from agent_magic.core.events import Event
+from agent_magic.core.flag import Flag
 from agent_magic.core.memory import AgentMemory
 from agent_magic.core.messages import TokenUsage
 from agent_magic.core.result import AgentMode, CheckResult, RunResult, RunStatus, Verified
@@ -153,7 +154,7 @@ class Run:
         self.call_ids = call_ids
         self.desk = desk or Approvals()
         """Where it asks the person."""
-        self.stop = threading.Event()
+        self.stop = Flag()
         """Set when the person wants it to end; waits of the run listen to it."""
         self.steps: list[RunStep] = []
         """This run's own, in memory already, as they were made."""

@@ -171,6 +171,8 @@ class RunningAgent(PreviewingAgent, ABC):
                 self._history.close(run, run.reason or BY_PERSON, self.state)
                 if not waking.was_raised:
                     raise
+        if waking.was_pressed:
+            raise KeyboardInterrupt
         return ended(run)
 
     def _drive(self, run: Run) -> Generator[Event, None, RunResult]:

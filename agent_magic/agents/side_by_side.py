@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import os
 import queue
 import threading
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future
 
+from agent_magic.agents.promise import Promise
+from agent_magic.core.threads import on_fork, start_thread
 from agent_magic.core.values import Value
 
 _IDLE_S = 30.0
@@ -20,11 +20,6 @@ _IDLE_S = 30.0
 
 class TimeIsOver(Exception):  # noqa: N818 - it says what happened
     """What was waited for took longer than it may."""
-
-
-def _at_fork(begin_anew: Callable[[], None]) -> None:
-    if hasattr(os, "register_at_fork"):  # Windows has none, and no fork
-        os.register_at_fork(after_in_child=begin_anew)
 
 
 class KeptThreads:
@@ -37,10 +32,9 @@ class KeptThreads:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._idle: list[queue.SimpleQueue[Callable[[], None]]] = []
-        _at_fork(self._begin_anew)
+        on_fork(self._begin_anew)
 
     def _begin_anew(self) -> None:
-        # No thread but the one that forks is in the child, nor who holds the lock.
         self._lock = threading.Lock()
         self._idle = []
 
@@ -54,14 +48,12 @@ class KeptThreads:
         jobs = queue.SimpleQueue()
         jobs.put(job)
         try:
-            threading.Thread(target=self._work, args=(jobs,), name="agent_magic", daemon=True).start()
-        except RuntimeError as error:
-            if isinstance(error.__context__, KeyboardInterrupt):
-                # It has started, and does the job: Python's own wait for that does not stand Ctrl-C.
-                raise KeyboardInterrupt from None
+            start_thread(lambda: self._work(jobs), "agent_magic")
+        except RuntimeError:
             job()
 
     def _work(self, jobs: queue.SimpleQueue[Callable[[], None]]) -> None:
+        is_forgotten = False
         while True:
             try:
                 job = jobs.get(timeout=_IDLE_S)
@@ -70,7 +62,11 @@ class KeptThreads:
                     if jobs in self._idle:
                         self._idle.remove(jobs)
                         return
-                continue  # `start` has taken this thread just now: its job is on the way
+                if is_forgotten:  # Ctrl-C came after `start` had taken this thread, before it had the job
+                    return
+                is_forgotten = True  # or its job is on the way
+                continue
+            is_forgotten = False
             job()
             del job  # it holds the arguments and the result of a call, which are the person's
             with self._lock:
@@ -83,27 +79,97 @@ class BackgroundLoop:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-        _at_fork(self._begin_anew)
+        on_fork(self._begin_anew)
 
     def _begin_anew(self) -> None:
         self._lock = threading.Lock()
-        self._loop = self._thread = None
+        self._loop = None
 
     def loop(self) -> asyncio.AbstractEventLoop:
         """The loop, running; started at the first call, and again in a forked process."""
         with self._lock:
-            if self._loop is None or self._thread is None or not self._thread.is_alive():
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
-                    target=self._loop.run_forever, name="agent_magic_loop", daemon=True
-                )
-                self._thread.start()
+            if self._loop is None:
+                loop = asyncio.new_event_loop()
+                start_thread(lambda: self._run(loop), "agent_magic_loop")
+                self._loop = loop
             return self._loop
+
+    def _run(self, loop: asyncio.AbstractEventLoop) -> None:
+        try:
+            loop.run_forever()
+        finally:
+            with self._lock:
+                if self._loop is loop:
+                    self._loop = None
 
 
 THREADS = KeptThreads()
 BACKGROUND_LOOP = BackgroundLoop()
+
+
+class Carried:
+    """An awaitable that runs in a loop of another thread. The coroutine sees the caller's context variables.
+
+    Args:
+        awaitable: Of any thread's making.
+        loop: Running.
+        on_end: Called, in the loop's thread, when `done` is over.
+    """
+
+    def __init__(
+        self,
+        awaitable: Awaitable[Value],
+        loop: asyncio.AbstractEventLoop,
+        on_end: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.done: Promise[Value] = Promise()
+        self._awaitable = awaitable
+        self._loop = loop
+        self._on_end = on_end
+        self._context = contextvars.copy_context()
+        self._task: asyncio.Task[Value] | None = None
+        self._is_cancelled = False
+
+    def begin(self) -> None:
+        """Let it run."""
+        self._loop.call_soon_threadsafe(self._begin)
+
+    def cancel(self) -> None:
+        """Nobody waits for it any more: it is cancelled there."""
+        if not self.done.is_over and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._cancel)
+
+    def _begin(self) -> None:
+        if self._is_cancelled:
+            if asyncio.iscoroutine(self._awaitable):
+                self._awaitable.close()  # or Python complains that nobody awaited it
+            self.done.break_(asyncio.CancelledError())
+            self._on_end()
+            return
+        self._task = self._loop.create_task(self._carry(), context=self._context)
+        self._task.add_done_callback(self._end)
+
+    def _cancel(self) -> None:
+        self._is_cancelled = True  # it may come before the beginning
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _carry(self) -> Value:
+        try:
+            return await self._awaitable
+        except (SystemExit, KeyboardInterrupt) as stop:
+            # A task that raises one of these stops its loop, and with it all that else runs there.
+            self.done.break_(stop)
+            return None
+
+    def _end(self, ended: asyncio.Task[Value]) -> None:
+        if ended.cancelled():
+            self.done.break_(asyncio.CancelledError())
+        elif (error := ended.exception()) is not None:
+            self.done.break_(error)
+        else:
+            self.done.keep(ended.result())
+        self._on_end()
 
 
 def wait_for(
@@ -114,8 +180,7 @@ def wait_for(
 ) -> Value:
     """Run an awaitable in `loop`, which runs in another thread, and wait for its value.
 
-    The coroutine sees the caller's context variables. An exception that reaches the waiting
-    thread (Ctrl-C) cancels it there, and so does an interrupt.
+    An exception that reaches the waiting thread (Ctrl-C) cancels it there, and so does an interrupt.
 
     Args:
         awaitable: Of any thread's making.
@@ -127,51 +192,18 @@ def wait_for(
         TimeIsOver: It took longer; it is cancelled.
         BaseException: What the awaitable raised.
     """
-    done: Future[Value] = Future()
-    task: list[asyncio.Task[Value]] = []
-    context = contextvars.copy_context()
-
-    async def carry() -> Value:
-        try:
-            return await awaitable
-        except (SystemExit, KeyboardInterrupt) as stop:
-            # A task that raises one of these stops its loop, and with it all that else runs there.
-            done.set_exception(stop)
-            return None
-
-    def begin() -> None:
-        task.append(loop.create_task(carry(), context=context))
-        task[0].add_done_callback(lambda ended: _hand_on(ended, done))
-
-    def cancel() -> None:
-        task[0].cancel()
-
-    def cancel_from_outside() -> None:
-        if not done.done() and not loop.is_closed():
-            loop.call_soon_threadsafe(cancel)
-
-    loop.call_soon_threadsafe(begin)
-    take_off = on_interrupt(cancel_from_outside)
+    carried = Carried(awaitable, loop)
+    take_off = on_interrupt(carried.cancel)
     try:
-        return done.result(timeout_s)
+        carried.begin()
+        return carried.done.wait(timeout_s)
     except TimeoutError as error:
-        if done.done():  # it raised one itself
+        if carried.done.is_over:  # it raised one itself
             raise
-        cancel_from_outside()
+        carried.cancel()
         raise TimeIsOver from error
     except BaseException:  # Ctrl-C above all: nobody waits for the task any more
-        cancel_from_outside()
+        carried.cancel()
         raise
     finally:
         take_off()
-
-
-def _hand_on(ended: asyncio.Task[Value], done: Future[Value]) -> None:
-    if done.done():
-        return
-    if ended.cancelled():
-        done.set_exception(asyncio.CancelledError())
-    elif (error := ended.exception()) is not None:
-        done.set_exception(error)
-    else:
-        done.set_result(ended.result())

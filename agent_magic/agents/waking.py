@@ -14,6 +14,7 @@ from types import FrameType
 
 from agent_magic.agents.run import Run
 from agent_magic.agents.side_by_side import THREADS
+from agent_magic.core.flag import Flag
 from agent_magic.execution.stop.handlers import get_handler, set_handler
 
 _GRACE_S = 0.1
@@ -25,11 +26,13 @@ class Waking:
 
     was_raised = False
     """A KeyboardInterrupt was raised, and no person pressed Ctrl-C."""
+    was_pressed = False
+    """A person pressed Ctrl-C, and that raised KeyboardInterrupt."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
         self._lock = threading.Lock()
-        self._is_over = threading.Event()
+        self._is_over = Flag()
         self._is_sent = False
 
     def wake(self) -> None:
@@ -79,8 +82,14 @@ def woken_by_interrupts(run: Run) -> Generator[Waking]:
         return
 
     def on_signal(number: int, frame: FrameType | None) -> None:
-        if not waking.take_signal():
+        if waking.take_signal():
+            return
+        try:
             before(number, frame)
+        except KeyboardInterrupt:
+            # A tool may swallow it, and so does Python in a finalizer: the run looks at this, too.
+            waking.was_pressed = run.is_signalled = True
+            raise
 
     set_handler(signal.SIGINT, on_signal)
     take_off = run.on_interrupt(waking.wake)

@@ -15,6 +15,7 @@ from typing import Literal, NoReturn, get_args
 
 from agent_magic.core.approval import APPROVAL_POLICIES, ApprovalPolicy
 from agent_magic.core.errors import OptionError
+from agent_magic.core.flag import Flag
 from agent_magic.core.values import Value
 
 SummaryMode = Literal["plan", "all", "off"]
@@ -61,7 +62,7 @@ class AgentSettings:
     """
 
     __slots__ = ("_go", "_lock", "_log", "_observers", "_values")
-    _go: threading.Event
+    _go: Flag
     _lock: threading.RLock
     _log: list[SettingChange]
     _observers: list[Callable[[SettingChange], None]]
@@ -73,7 +74,7 @@ class AgentSettings:
         put(self, "_values", SettingValues())
         put(self, "_log", [])
         put(self, "_observers", [])
-        put(self, "_go", threading.Event())
+        put(self, "_go", Flag())
         self._go.set()
         self.update(**values)
         self._log.clear()
@@ -89,7 +90,7 @@ class AgentSettings:
         return self._log
 
     @property
-    def go(self) -> threading.Event:
+    def go(self) -> Flag:
         """Set as long as runs are not paused."""
         return self._go
 

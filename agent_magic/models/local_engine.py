@@ -17,6 +17,8 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent_magic.core.flag import Flag
+from agent_magic.core.threads import start_thread
 from agent_magic.core.values import Value
 from agent_magic.models.openmp import load_openmp
 
@@ -61,7 +63,7 @@ class Piece:
 class _Request:
     body: dict[str, Value]
     replies: queue.SimpleQueue[Piece | Exception | None] = field(default_factory=queue.SimpleQueue)
-    is_cancelled: threading.Event = field(default_factory=threading.Event)
+    is_cancelled: Flag = field(default_factory=Flag)
 
 
 class Engine:
@@ -70,7 +72,8 @@ class Engine:
     def __init__(self, weights: Path) -> None:
         self.weights = weights
         self._requests: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
-        self._worker: threading.Thread | None = None
+        self._is_started = False
+        self._has_ended = Flag()
         self._running: _Request | None = None
         self._is_closed = False
         self._is_loaded = False
@@ -143,15 +146,21 @@ class Engine:
         if running := self._running:
             running.is_cancelled.set()
         self._requests.put(None)
-        if self._worker:
-            self._worker.join(_EXIT_WAIT_S)
+        if self._is_started:
+            self._has_ended.wait(_EXIT_WAIT_S)
 
     def _start(self) -> None:
         with self._lock:
-            if self._worker is None:
-                self._worker = threading.Thread(target=self._serve, name="agent-magic-engine", daemon=True)
-                self._worker.start()
+            if not self._is_started:
+                start_thread(self._work, "agent_magic_engine")
+                self._is_started = True
                 atexit.register(self.close)
+
+    def _work(self) -> None:
+        try:
+            self._serve()
+        finally:
+            self._has_ended.set()
 
     def _serve(self) -> None:
         server: Value = None

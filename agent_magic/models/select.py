@@ -5,16 +5,18 @@ It must not show a key, nor ask any address but loopback.
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import os
-import threading
+import queue
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from agent_magic.core.errors import OptionError
+from agent_magic.core.threads import start_thread
 from agent_magic.core.values import Value
 from agent_magic.models.litellm import LiteLLMModel
 from agent_magic.models.local import LocalModel
@@ -259,21 +261,19 @@ def _build(model_id: str, arguments: dict[str, Value], environ: Mapping[str, str
 def _find_servers(ports: Sequence[int]) -> list[_Server]:
     """The servers that answer in time, by the order of ports; all are asked at once."""
     found: dict[int, _Server] = {}
+    looked: queue.SimpleQueue[tuple[int, _Server | None]] = queue.SimpleQueue()
 
-    def look(port: int) -> None:
-        server = _look(port)
-        if server is not None:
-            found[port] = server
-
-    threads = [threading.Thread(target=look, args=(port,), daemon=True) for port in ports]
     try:
-        for thread in threads:
-            thread.start()
+        for port in ports:
+            start_thread(lambda port=port: looked.put((port, _look(port))), "agent_magic_look")
     except RuntimeError:  # no thread can start here (Pyodide): then there is no server either
         return []
     deadline = time.monotonic() + _LOOPBACK_WAIT_S
-    for thread in threads:
-        thread.join(max(0.0, deadline - time.monotonic()))
+    with contextlib.suppress(queue.Empty):
+        for _ in ports:
+            port, server = looked.get(timeout=max(0.0, deadline - time.monotonic()))
+            if server is not None:
+                found[port] = server
     return [found[port] for port in ports if port in found]
 
 

@@ -18,6 +18,8 @@ from functools import cached_property
 from typing import Any
 
 from agent_magic.core.errors import OptionError
+from agent_magic.core.flag import Flag
+from agent_magic.core.threads import start_thread
 from agent_magic.models.transformers_sampling import Sampling, configure, ends_of, processors_of
 
 _WAIT_S = 0.1
@@ -28,7 +30,7 @@ class EngineError(Exception):
     """The model could not be loaded, or failed while it wrote."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False)
 class Generation:
     """One generation, while it goes on and after."""
 
@@ -40,7 +42,8 @@ class Generation:
     n_written: int = 0
     is_at_limit: bool = False
     """It ended for its length."""
-    is_cancelled: threading.Event = field(default_factory=threading.Event)
+    is_cancelled: Flag = field(default_factory=Flag)
+    has_ended: Flag = field(default_factory=Flag)
     pieces: queue.SimpleQueue[str | Exception | None] = field(
         default_factory=queue.SimpleQueue[str | Exception | None]
     )
@@ -104,11 +107,7 @@ class Engine:
             EngineError: The weights cannot be loaded, or the model failed.
             OptionError: An option that the model does not know.
         """
-        thread = threading.Thread(
-            target=self._work, args=(generation,), name="agent-magic-generation", daemon=True
-        )
-        _RUNNING[generation.is_cancelled] = thread
-        thread.start()
+        start_thread(lambda: self._work(generation), "agent_magic_generation")
         try:
             while True:
                 try:
@@ -125,6 +124,14 @@ class Engine:
             generation.is_cancelled.set()
 
     def _work(self, generation: Generation) -> None:
+        _RUNNING.append(generation)
+        try:
+            self._work_in_turn(generation)
+        finally:
+            _RUNNING.remove(generation)
+            generation.has_ended.set()
+
+    def _work_in_turn(self, generation: Generation) -> None:
         while not self._turn.acquire(timeout=_WAIT_S):
             if generation.is_cancelled.is_set():
                 return
@@ -198,17 +205,17 @@ def engine_of(source: Source) -> Engine:
 
 _ENGINES: weakref.WeakValueDictionary[Source, Engine] = weakref.WeakValueDictionary()
 _LOCK = threading.Lock()
-_RUNNING: weakref.WeakKeyDictionary[threading.Event, threading.Thread] = weakref.WeakKeyDictionary()
+_RUNNING: list[Generation] = []
 
 
 @atexit.register
 def _end_all() -> None:
     """A thread inside PyTorch at the end of the process would take the process down with an error."""
-    running = [(event, thread) for event, thread in list(_RUNNING.items()) if thread.is_alive()]
-    for event, _ in running:
-        event.set()
-    for _, thread in running:
-        thread.join(_EXIT_WAIT_S)
+    running = _RUNNING.copy()
+    for generation in running:
+        generation.is_cancelled.set()
+    for generation in running:
+        generation.has_ended.wait(_EXIT_WAIT_S)
 
 
 class _Follower:

@@ -15,7 +15,9 @@ from contextlib import AbstractContextManager
 from typing import Protocol, TypeVar
 
 from agent_magic.core.events import Event, RunEnded, StepStarted, ToolCallStarted, Waiting
+from agent_magic.core.flag import Flag
 from agent_magic.core.result import RunResult
+from agent_magic.core.threads import start_thread
 from agent_magic.notebook.live_run import LiveRun
 from agent_magic.record.draft import RunDraft
 from agent_magic.record.shown import put_shown
@@ -64,7 +66,7 @@ class Drawing:
         self._draft = draft
         self._live = live
         self._lock = threading.Lock()
-        self._bell = threading.Event()
+        self._bell = Flag()
         self._is_poked = False
         self._drawn_at = 0.0
         self._due: float | None = None
@@ -79,11 +81,8 @@ class Drawing:
             self._draw()
         # In a copy of the context: by it a kernel knows to which cell an output belongs.
         work = contextvars.copy_context().run
-        thread = threading.Thread(
-            target=work, args=(self._draw_when_due,), name="agent_magic_display", daemon=True
-        )
         with contextlib.suppress(RuntimeError):  # no thread can start here (Pyodide): the next event draws
-            thread.start()
+            start_thread(lambda: work(self._draw_when_due), "agent_magic_display")
 
     def between(self, work: Callable[[RunDraft], _T]) -> _T | None:
         """Do something between two drawings; gives what it gave, None if the end was drawn meanwhile."""

@@ -17,6 +17,7 @@ from agent_magic.agents.multistep import MultiStepAgent
 from agent_magic.core.errors import OptionError
 from agent_magic.core.result import RunResult
 from agent_magic.core.steps import RunStep
+from agent_magic.core.threads import start_thread
 from agent_magic.core.values import Value
 from agent_magic.notebook.control_channel import harden, kernel_id
 from agent_magic.notebook.live_run import LiveRun
@@ -103,12 +104,18 @@ class LivePanel(Steering):
                 return
             self._is_due = True
         wait_s = max(self._told_at + _REDRAW_S - time.monotonic(), 0.02)
-        timer = threading.Timer(wait_s, self._look_from_afar)
-        timer.daemon = True
+
+        def look() -> None:
+            time.sleep(wait_s)
+            self._look_from_afar()
+
         try:
-            timer.start()
-        except RuntimeError:  # no thread can start here (Pyodide): it is shown when the cell ends
+            start_thread(look, "agent_magic_panel")
+        except BaseException as error:
             self._is_due = False
+            if not isinstance(error, RuntimeError):  # Ctrl-C
+                raise
+            # No thread can start here (Pyodide): it is shown when the cell ends.
 
     def _note(self, news: Value) -> None:
         del news

@@ -6,12 +6,12 @@ moment from which it holds is said. It must not draw, nor take a run's events.
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Callable
 
 from agent_magic.agents.multistep import MultiStepAgent
 from agent_magic.core.errors import OptionError
+from agent_magic.core.flag import Flag
 from agent_magic.core.memory import AgentMemory
 from agent_magic.core.result import RunResult
 from agent_magic.core.settings import SettingChange
@@ -48,7 +48,7 @@ class LiveRun(Steering):
         self._pending: dict[str, str] = {}
         self._memory: AgentMemory | None = None
         self._n_edits = 0
-        self._greeted = threading.Event()
+        self._greeted = Flag()
         self._signal_run: Callable[[], None] = _nothing
         self._unobserve = agent.settings.observe(self._note_setting)
         _going_on[agent] = self

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -197,6 +199,52 @@ def test_interrupt_that_a_tool_swallows_ends_the_run_after_that_tool() -> None:
         agent.run("go")
     assert last_action(agent).tool_results[0].observation == "not yet"
     _assert_interrupted(agent, "Enough.")
+
+
+class _Slow:
+    """Takes its time to go."""
+
+    def __init__(self, hanging: _Hanging) -> None:
+        self.hanging = hanging
+
+    def __del__(self) -> None:
+        self.hanging.hang()
+
+
+def _swallow(hanging: _Hanging) -> str:
+    try:
+        return hanging.hang()
+    except KeyboardInterrupt:
+        return "not yet"
+
+
+def _finalize(hanging: _Hanging) -> str:
+    _Slow(hanging)  # Python goes on after an exception in there
+    return "not yet"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT cannot be sent to one process there")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("body", [_swallow, _finalize])
+def test_ctrl_c_that_is_lost_in_a_tool_ends_the_run_after_it_and_is_raised(
+    body: Callable[[_Hanging], str],
+) -> None:
+    hanging = _Hanging()
+
+    def stubborn() -> str:
+        """Wait long, whatever comes."""
+        return body(hanging)
+
+    def press() -> None:
+        assert hanging.entered.wait(PATIENCE_S)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    agent = agent_of([calls(("stubborn", {})), final(1)], stubborn)
+    _in_thread(press)
+    with within(10), pytest.raises(KeyboardInterrupt):
+        agent.run("go")
+    assert last_action(agent).tool_results[0].observation == "not yet"
+    _assert_interrupted(agent, "The person interrupted the run.")
 
 
 def test_interrupt_by_a_tool_itself_lets_it_end_and_keeps_its_result() -> None:

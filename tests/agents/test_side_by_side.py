@@ -166,40 +166,6 @@ def test_wait_for_cancels_the_coroutine_at_an_interrupt(loop: asyncio.AbstractEv
     assert wakers == []
 
 
-STARTED = """
-import signal, sys, threading, time
-from agent_magic.agents.side_by_side import KeptThreads
-
-def look(frame, event, _):
-    if event == "call" and frame.f_code.co_name == "_acquire_restore":
-        sys.setprofile(None)
-        signal.raise_signal(signal.SIGINT)
-
-ran, n_jobs, was_stopped = [], 0, False
-while not was_stopped and n_jobs < 200:  # a thread may be there before it is waited for
-    n_jobs += 1
-    sys.setprofile(look)
-    try:
-        KeptThreads().start(lambda: ran.append(threading.get_ident()))
-    except KeyboardInterrupt:
-        was_stopped = True
-    finally:
-        sys.setprofile(None)
-end = time.monotonic() + 20
-while len(ran) < n_jobs and time.monotonic() < end:
-    time.sleep(0.01)
-print(was_stopped, len(ran) == n_jobs, threading.get_ident() in ran)
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no signal ends a wait there")
-def test_ctrl_c_while_a_thread_starts_is_told_and_its_job_is_done_once() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", STARTED], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert (done.stdout, done.stderr) == ("True True False\n", "")
-
-
 def test_forked_process_has_threads_of_its_own() -> None:
     code = """
         import asyncio, os, sys

@@ -95,7 +95,7 @@ def test_count_leaves_what_was_read_in_the_cache(engine: Engine):
 def test_count_is_unknown_before_the_weights_are_loaded_and_loads_nothing(tmp_path: Path):
     engine = Engine(tmp_path / "none.gguf")
     assert engine.count_tokens("x") is None
-    assert engine._worker is None
+    assert not engine._is_started
 
 
 def test_count_is_unknown_while_the_engine_is_busy(engine: Engine):

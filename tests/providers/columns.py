@@ -48,7 +48,7 @@ class Column:
         """What is not as it must be; nothing if all is."""
         came = self.came if isinstance(self.came, str) else self.came(dialect)
         pairs: list[tuple[str, Any, Any]] = [
-            ("came to", seen.came, came),
+            (f"came to, after {[wait.reason for wait in seen.waits]},", seen.came, came),
             ("requests", seen.n_requests, self.n_requests),
             ("calls made", sorted(seen.added), sorted(self.added)),
         ]

@@ -13,6 +13,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from agent_magic.core.flag import Flag
+from agent_magic.core.threads import on_fork, start_thread
+
 Tick = Callable[[float], float]
 """Takes the time, as `time.monotonic` gives it, and gives the time when it wants to be called next."""
 
@@ -26,49 +29,50 @@ class Watcher:
     """Calls whoever asked for it, at the time asked for, in a thread of its own."""
 
     def __init__(self) -> None:
-        self._wakes = threading.Condition(threading.RLock())
+        self._begin_anew()
+        on_fork(self._begin_anew)
+
+    def _begin_anew(self) -> None:
+        self._lock = threading.RLock()  # a handler of a signal may come while its own thread holds it
         self._ticks: list[Tick] = []
-        self._thread: threading.Thread | None = None
-        self._is_woken = False
+        self._is_running = False
+        self._is_woken = Flag()
 
     def add(self, tick: Tick) -> None:
         """Call `tick` from now on; where no thread can start, it is not."""
-        with self._wakes:
+        with self._lock:
             self._ticks.append(tick)
-            if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._watch, name="agent_magic_watcher", daemon=True)
+            if not self._is_running:
                 with contextlib.suppress(RuntimeError):
-                    self._thread.start()
-            self.wake()
+                    start_thread(self._watch, "agent_magic_watcher")
+                    self._is_running = True
+        self.wake()
 
     def remove(self, tick: Tick) -> None:
         """Call it no more."""
-        with self._wakes:
+        with self._lock:
             if tick in self._ticks:
                 self._ticks.remove(tick)
 
     def wake(self) -> None:
         """Call all now: one of them has changed its mind about the time."""
-        with self._wakes:
-            self._is_woken = True
-            self._wakes.notify()
+        self._is_woken.set()
 
     def _watch(self) -> None:
         idle_since = time.monotonic()
         while True:
-            with self._wakes:
-                self._is_woken = False
+            self._is_woken.clear()
+            with self._lock:
                 ticks = list(self._ticks)
             now = time.monotonic()
             due = min([tick(now) for tick in ticks], default=now + _IDLE_S)
-            with self._wakes:
+            with self._lock:
                 if self._ticks:
                     idle_since = now
                 elif now - idle_since > _IDLE_S:
-                    self._thread = None
+                    self._is_running = False
                     return
-                if not self._is_woken:
-                    self._wakes.wait(max(0.001, due - time.monotonic()))
+            self._is_woken.wait(max(0.001, due - time.monotonic()))
 
 
 WATCHER = Watcher()
