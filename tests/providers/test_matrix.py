@@ -12,9 +12,20 @@ from tests.providers.matrix import Outcome, cells, run_cells, table
 DOCUMENT = Path(__file__).resolve().parents[2] / "notebooks/providers.md"
 
 
+MAX_AGAIN = 2
+"""Of some 600 runs over real connections, how many may be run once more."""
+
+
 @pytest.fixture(scope="module")
 def outcomes() -> list[Outcome]:
-    return run_cells(list(cells()))
+    found = run_cells(list(cells()))
+    wrong = [one for one in found if one.wrong]
+    if not 0 < len(wrong) <= MAX_AGAIN:
+        return found
+    # A machine that is busy with other tests may lose a connection. What is wrong with us is wrong again.
+    print("run once more:", *(f"{one.cell.name}: {one.wrong}" for one in wrong), sep="\n")
+    again = {one.cell: one for one in run_cells([one.cell for one in wrong])}
+    return [again.get(one.cell, one) for one in found]
 
 
 @pytest.mark.parametrize("name", [dialect.name for dialect in DIALECTS])
