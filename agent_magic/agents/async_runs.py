@@ -13,9 +13,9 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Generator
 from dataclasses import dataclass
 
-from agent_magic.agents.main_thread import MAIN_THREAD, LoopThread, is_known
-from agent_magic.agents.run import BY_PERSON, Run
-from agent_magic.agents.side_by_side import THREADS
+from agent_magic.agents.calls.main_thread import MAIN_THREAD, LoopThread, is_known
+from agent_magic.agents.run.run import BY_PERSON, Run
+from agent_magic.agents.threads.side_by_side import THREADS
 from agent_magic.core.events import Event, RunEnded
 
 CANCELLED = "The task that awaited the run was cancelled."

@@ -10,21 +10,21 @@ from collections.abc import Generator, Iterable, Mapping
 from os import PathLike
 from typing import Self, cast
 
-from agent_magic.agents.approving import CODE, CallApproval, approve_calls, may_ask
-from agent_magic.agents.asking import ask_model
-from agent_magic.agents.calling import Ready
-from agent_magic.agents.checks import FinalAnswerCheck
-from agent_magic.agents.code_running import run_code
-from agent_magic.agents.code_settings import CodeSettings
+from agent_magic.agents.calls.approving import CODE, CallApproval, approve_calls, may_ask
+from agent_magic.agents.calls.calling import Ready
+from agent_magic.agents.calls.teams import managed_in
+from agent_magic.agents.coding.running import run_code
+from agent_magic.agents.coding.settings import CodeSettings
 from agent_magic.agents.composing import compose_final, compose_plan
 from agent_magic.agents.definition import AgentDefinition
-from agent_magic.agents.drafts import StepDraft
-from agent_magic.agents.hooks import StepCallbacks
-from agent_magic.agents.moment import Composed, Moment, projection_of
 from agent_magic.agents.multistep import MultiStepAgent
+from agent_magic.agents.person.checks import FinalAnswerCheck
+from agent_magic.agents.person.hooks import StepCallbacks
 from agent_magic.agents.planning import PlanApproval
-from agent_magic.agents.run import Run
-from agent_magic.agents.teams import managed_in
+from agent_magic.agents.requests.asking import ask_model
+from agent_magic.agents.requests.moment import Composed, Moment, projection_of
+from agent_magic.agents.run.drafts import StepDraft
+from agent_magic.agents.run.run import Run
 from agent_magic.core.approval import ApprovalPolicy
 from agent_magic.core.errors import OptionError, ParsingError, ToolCallError
 from agent_magic.core.events import Event

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agent_magic.agents.managed import ManagedAgent
-from agent_magic.agents.moment import Composed, Moment, projection_of
-from agent_magic.agents.teams import managed_in
+from agent_magic.agents.calls.managed import ManagedAgent
+from agent_magic.agents.calls.teams import managed_in
+from agent_magic.agents.requests.moment import Composed, Moment, projection_of
 from agent_magic.core.messages import ChatMessage
 from agent_magic.prompts.templates import PromptTemplates
 from agent_magic.tools.answer import answer_schema

@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from os import PathLike
 
-from agent_magic.agents.approvals import Approvals
-from agent_magic.agents.approving import CallApproval
-from agent_magic.agents.checks import Checks, FinalAnswerCheck
-from agent_magic.agents.hooks import Callbacks, StepCallbacks, check_signature
-from agent_magic.agents.managed import Manageable, ManagedAgent, Started, tool_of
-from agent_magic.agents.moment import Moment
-from agent_magic.agents.observation import observation_budget
+from agent_magic.agents.calls.approving import CallApproval
+from agent_magic.agents.calls.managed import Manageable, ManagedAgent, Started, tool_of
+from agent_magic.agents.calls.reporting import report_variables, to_summary
+from agent_magic.agents.calls.teams import check_managed, managed_in, refuse_team
+from agent_magic.agents.calls.told_tools import told_tools
+from agent_magic.agents.person.approvals import Approvals
+from agent_magic.agents.person.checks import Checks, FinalAnswerCheck
+from agent_magic.agents.person.hooks import Callbacks, StepCallbacks, check_signature
 from agent_magic.agents.planning import PlanApproval
-from agent_magic.agents.reporting import report_variables, to_summary
-from agent_magic.agents.run import Run
-from agent_magic.agents.teams import check_managed, managed_in, refuse_team
-from agent_magic.agents.told_tools import told_tools
+from agent_magic.agents.requests.moment import Moment
+from agent_magic.agents.run.observation import observation_budget
+from agent_magic.agents.run.run import Run
 from agent_magic.core.approval import ApprovalPolicy
 from agent_magic.core.errors import OptionError
 from agent_magic.core.result import RunResult

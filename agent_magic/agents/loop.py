@@ -10,15 +10,15 @@ from collections.abc import Generator
 from dataclasses import replace
 from typing import Protocol
 
-from agent_magic.agents.asking import ask_model
-from agent_magic.agents.boundary import has_news, pass_boundary
-from agent_magic.agents.budget import BudgetReached
-from agent_magic.agents.checks import Checks, refusal
-from agent_magic.agents.drafts import StepDraft
-from agent_magic.agents.hooks import Callbacks
-from agent_magic.agents.moment import Moment
+from agent_magic.agents.person.checks import Checks, refusal
+from agent_magic.agents.person.hooks import Callbacks
 from agent_magic.agents.planning import Planning, is_due, make_plan
-from agent_magic.agents.run import BY_PERSON, Interrupted, Run
+from agent_magic.agents.requests.asking import ask_model
+from agent_magic.agents.requests.budget import BudgetReached
+from agent_magic.agents.requests.moment import Moment
+from agent_magic.agents.run.boundary import has_news, pass_boundary
+from agent_magic.agents.run.drafts import StepDraft
+from agent_magic.agents.run.run import BY_PERSON, Interrupted, Run
 from agent_magic.core.errors import ApprovalError, DefinitionError, FinalAnswerRejected, RunError, StepError
 from agent_magic.core.events import Event, Notice, StepEnded, StepStarted
 from agent_magic.core.messages import ChatMessage

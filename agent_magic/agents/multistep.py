@@ -11,10 +11,10 @@ from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequen
 from typing import Self
 
 from agent_magic.agents import async_runs
-from agent_magic.agents.history import RunHistory
-from agent_magic.agents.managed import Started
-from agent_magic.agents.pictures import to_image
-from agent_magic.agents.run import BY_PERSON, Run
+from agent_magic.agents.calls.managed import Started
+from agent_magic.agents.past.history import RunHistory
+from agent_magic.agents.run.pictures import to_image
+from agent_magic.agents.run.run import BY_PERSON, Run
 from agent_magic.agents.running import RunningAgent, ended
 from agent_magic.core.events import Event
 from agent_magic.core.messages import ImagePart

@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Generator
 from typing import Protocol
 
-from agent_magic.agents.approvals import MAX_EDITED_PLAN
-from agent_magic.agents.approving import Asking, approve_plan_text
-from agent_magic.agents.asking import ask_model
-from agent_magic.agents.boundary import has_news, pass_boundary
-from agent_magic.agents.hooks import Failure, takes_keyword, tell_error, tell_safely
-from agent_magic.agents.moment import Composer, Moment
-from agent_magic.agents.run import Run
+from agent_magic.agents.calls.approving import Asking, approve_plan_text
+from agent_magic.agents.person.approvals import MAX_EDITED_PLAN
+from agent_magic.agents.person.hooks import Failure, takes_keyword, tell_error, tell_safely
+from agent_magic.agents.requests.asking import ask_model
+from agent_magic.agents.requests.moment import Composer, Moment
+from agent_magic.agents.run.boundary import has_news, pass_boundary
+from agent_magic.agents.run.run import Run
 from agent_magic.core.errors import DefinitionError, RunError
 from agent_magic.core.events import Event, Notice, StepStarted
 from agent_magic.core.steps import Fault, PlanDiff, PlanningStep

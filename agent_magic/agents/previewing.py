@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from agent_magic.agents.boundary import foresee_max_steps
-from agent_magic.agents.meter import Meter
-from agent_magic.agents.moment import Composed, Moment
-from agent_magic.agents.preview import Preview, preview_next, preview_sent
+from agent_magic.agents.past.resuming import chain_of
 from agent_magic.agents.remembering import RememberingAgent
-from agent_magic.agents.resuming import chain_of
-from agent_magic.agents.run import Run
-from agent_magic.agents.task import build_task, check_task
+from agent_magic.agents.requests.moment import Composed, Moment
+from agent_magic.agents.requests.preview import Preview, preview_next, preview_sent
+from agent_magic.agents.run.boundary import foresee_max_steps
+from agent_magic.agents.run.meter import Meter
+from agent_magic.agents.run.run import Run
+from agent_magic.agents.run.task import build_task, check_task
 from agent_magic.core.errors import OptionError
 from agent_magic.core.messages import RequestKind
 from agent_magic.core.settings import SummaryMode

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Self
 
 from agent_magic.agents.definition import AgentDefinition
-from agent_magic.agents.history import RunHistory
-from agent_magic.agents.taking_up import find_memory, open_names, restore_names, results_in, tell_missing
-from agent_magic.agents.tracing import Blame, blame
-from agent_magic.agents.undoing import Undone, undo
+from agent_magic.agents.past.history import RunHistory
+from agent_magic.agents.past.taking_up import find_memory, open_names, restore_names, results_in, tell_missing
+from agent_magic.agents.past.tracing import Blame, blame
+from agent_magic.agents.past.undoing import Undone, undo
 from agent_magic.core.errors import OptionError
 from agent_magic.core.memory import AgentMemory
 from agent_magic.core.messages import ChatMessage, TokenUsage

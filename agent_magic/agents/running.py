@@ -12,17 +12,17 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from agent_magic.agents.calls.teams import refuse_team
 from agent_magic.agents.definition import at_least_one
-from agent_magic.agents.drafts import StepDraft
-from agent_magic.agents.log import is_heard, logged
 from agent_magic.agents.loop import take_steps
-from agent_magic.agents.moment import Moment
+from agent_magic.agents.past.resuming import drop_last_run, origin_of, resumed_task
 from agent_magic.agents.previewing import PreviewingAgent
-from agent_magic.agents.resuming import drop_last_run, origin_of, resumed_task
-from agent_magic.agents.run import BY_PERSON, Origin, Run
-from agent_magic.agents.task import build_task, check_task
-from agent_magic.agents.teams import refuse_team
-from agent_magic.agents.waking import woken_by_interrupts
+from agent_magic.agents.requests.moment import Moment
+from agent_magic.agents.run.drafts import StepDraft
+from agent_magic.agents.run.log import is_heard, logged
+from agent_magic.agents.run.run import BY_PERSON, Origin, Run
+from agent_magic.agents.run.task import build_task, check_task
+from agent_magic.agents.run.waking import woken_by_interrupts
 from agent_magic.core.errors import OptionError, ToolDefinitionError
 from agent_magic.core.events import Event, RunEnded, RunStarted
 from agent_magic.core.messages import ChatMessage

@@ -9,17 +9,17 @@ from __future__ import annotations
 import difflib
 from collections.abc import Generator, Mapping, Sequence
 
-from agent_magic.agents.approving import approve_calls, may_ask
-from agent_magic.agents.asking import ask_model
-from agent_magic.agents.calling import Body, CallOutcome, Ready, call_tools
+from agent_magic.agents.calls.approving import approve_calls, may_ask
+from agent_magic.agents.calls.calling import Body, CallOutcome, Ready, call_tools
+from agent_magic.agents.calls.managed import ManagedAgent, ManagedCall
+from agent_magic.agents.calls.teams import managed_in
 from agent_magic.agents.composing import compose_final, compose_plan
-from agent_magic.agents.drafts import StepDraft
-from agent_magic.agents.managed import ManagedAgent, ManagedCall
-from agent_magic.agents.moment import Composed, Moment, projection_of
 from agent_magic.agents.multistep import MultiStepAgent
-from agent_magic.agents.observation import observation_budget, observe
-from agent_magic.agents.run import Run
-from agent_magic.agents.teams import managed_in
+from agent_magic.agents.requests.asking import ask_model
+from agent_magic.agents.requests.moment import Composed, Moment, projection_of
+from agent_magic.agents.run.drafts import StepDraft
+from agent_magic.agents.run.observation import observation_budget, observe
+from agent_magic.agents.run.run import Run
 from agent_magic.core.errors import ParsingError, StepError, ToolCallError
 from agent_magic.core.events import Event, ToolCallEnded, ToolCallStarted
 from agent_magic.core.messages import ChatMessage, RequestKind, ToolCall

@@ -9,7 +9,7 @@ import difflib
 from collections.abc import Mapping
 
 from agent_magic.agents.multistep import MultiStepAgent
-from agent_magic.agents.tracing import Blame
+from agent_magic.agents.past.tracing import Blame
 from agent_magic.core.errors import OptionError
 from agent_magic.core.messages import ToolCall
 from agent_magic.core.state import State

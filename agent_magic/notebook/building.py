@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from agent_magic.agents.calls.teams import managed_in, refuse_team
 from agent_magic.agents.code import CodeAgent
 from agent_magic.agents.multistep import MultiStepAgent
-from agent_magic.agents.teams import managed_in, refuse_team
 from agent_magic.agents.toolcalling import ToolCallingAgent
 from agent_magic.core.errors import OptionError
 from agent_magic.core.result import AgentMode

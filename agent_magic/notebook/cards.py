@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from agent_magic.agents.multistep import MultiStepAgent
-from agent_magic.agents.preview import Preview
+from agent_magic.agents.requests.preview import Preview
 from agent_magic.core.result import RunResult
 from agent_magic.core.steps import ActionStep, MemoryStep, PlanningStep
 from agent_magic.core.values import safe_repr

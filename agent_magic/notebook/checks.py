@@ -8,8 +8,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-from agent_magic.agents.hooks import check_signature, takes_keyword
 from agent_magic.agents.multistep import MultiStepAgent
+from agent_magic.agents.person.hooks import check_signature, takes_keyword
 from agent_magic.core.errors import OptionError
 from agent_magic.core.values import Value
 from agent_magic.notebook.kernel_state import KernelState

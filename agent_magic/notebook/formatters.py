@@ -48,7 +48,7 @@ def _draw(name: str) -> Callable[[Any], Bundle]:
 _TYPES: dict[tuple[str, str], Callable[[Any], Bundle]] = {
     ("agent_magic.core.steps", "RunResult"): _draw("run_bundle"),
     ("agent_magic.core.steps", "ActionStep"): _draw("step_bundle"),
-    ("agent_magic.agents.preview", "Preview"): _draw("preview_bundle"),
+    ("agent_magic.agents.requests.preview", "Preview"): _draw("preview_bundle"),
     ("agent_magic.core.plan", "PlanningStep"): _draw("step_bundle"),
     ("agent_magic.core.task", "TaskStep"): _draw("step_bundle"),
     ("agent_magic.core.steps", "FinalAnswerStep"): _draw("step_bundle"),

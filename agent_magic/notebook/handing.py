@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from agent_magic.agents.multistep import MultiStepAgent
-from agent_magic.agents.pictures import to_image
+from agent_magic.agents.run.pictures import to_image
 from agent_magic.core.errors import OptionError
 from agent_magic.core.messages import ImagePart
 from agent_magic.core.picture import why_broken

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent_magic.agents.moment import projection_of
 from agent_magic.agents.multistep import MultiStepAgent
-from agent_magic.agents.preview import Preview, preview_sent
+from agent_magic.agents.requests.moment import projection_of
+from agent_magic.agents.requests.preview import Preview, preview_sent
 from agent_magic.core.edits import name_of
 from agent_magic.core.errors import OptionError
 from agent_magic.core.memory import AgentMemory

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Literal, cast
 
 from agent_magic.agents.code import CodeAgent
-from agent_magic.agents.hooks import name_of_function
 from agent_magic.agents.multistep import MultiStepAgent
+from agent_magic.agents.person.hooks import name_of_function
 from agent_magic.core.errors import AgentError
 from agent_magic.core.memory import AgentMemory
 from agent_magic.core.result import RunResult

@@ -9,7 +9,7 @@ from cells import final
 from matplotlib.figure import Figure
 from PIL import Image
 
-from agent_magic.agents.pictures import to_image
+from agent_magic.agents.run.pictures import to_image
 from agent_magic.models.model import Capabilities
 
 SEES = Capabilities(images=True)

@@ -71,7 +71,7 @@ def test_load_puts_magics_settings_completion_and_formatters_on_the_shell(shell)
             "matchers": ["agent_magic"],
             "formatters by name": [
                 "agent_magic.agents.multistep.MultiStepAgent",
-                "agent_magic.agents.preview.Preview",
+                "agent_magic.agents.requests.preview.Preview",
                 "agent_magic.core.memory_step.SystemPromptStep",
                 "agent_magic.core.plan.PlanningStep",
                 "agent_magic.core.steps.ActionStep",

@@ -16,7 +16,7 @@ from record.journals import CALLS, FINAL, journaled, make_agent, run_journaled
 
 import agent_magic
 from agent_magic import SavedRuns
-from agent_magic.agents.preview import Preview
+from agent_magic.agents.requests.preview import Preview
 from agent_magic.core.errors import OptionError
 from agent_magic.core.events import RunStarted
 from agent_magic.core.form.increments import MemoryWriter

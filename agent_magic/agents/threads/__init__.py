@@ -1,0 +1,1 @@
+"""Threads, and one event loop, behind; it must not know what they do."""
