@@ -14,17 +14,17 @@ from agent_magic.agents.multistep import MultiStepAgent
 from agent_magic.core.errors import OptionError
 from agent_magic.core.steps import ActionStep
 from agent_magic.core.values import Value
-from agent_magic.notebook.blame import blame_lines
-from agent_magic.notebook.building import choose_once
-from agent_magic.notebook.cards import card_bundle, code_tool_bundle, tool_bundle
-from agent_magic.notebook.commands import Command
-from agent_magic.notebook.help import help_text
-from agent_magic.notebook.kernel_state import KernelState
-from agent_magic.notebook.lens import look_at
-from agent_magic.notebook.model_list import model_lines
-from agent_magic.notebook.option_values import Word, split_words
-from agent_magic.notebook.options import DEFAULT_NAME
-from agent_magic.notebook.remembered import remembered
+from agent_magic.notebook.building.building import choose_once
+from agent_magic.notebook.kernel.state import KernelState
+from agent_magic.notebook.live.lens import look_at
+from agent_magic.notebook.looking.blame import blame_lines
+from agent_magic.notebook.looking.cards import card_bundle, code_tool_bundle, tool_bundle
+from agent_magic.notebook.looking.model_list import model_lines
+from agent_magic.notebook.looking.remembered import remembered
+from agent_magic.notebook.options.commands import Command
+from agent_magic.notebook.options.help import help_text
+from agent_magic.notebook.options.options import DEFAULT_NAME
+from agent_magic.notebook.options.values import Word, split_words
 from agent_magic.notebook.session import resume, retry
 from agent_magic.record.step import to_usage
 from agent_magic.tools.default_tools import DEFAULT_TOOLS, make_default_tool

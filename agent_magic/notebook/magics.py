@@ -16,10 +16,13 @@ from traitlets import Bool, Enum, Float, Int, List, Unicode
 from agent_magic.core.approval import APPROVAL_POLICIES
 from agent_magic.core.errors import DefinitionError
 from agent_magic.core.settings import SUMMARY_MODES
-from agent_magic.notebook import completion, control_channel, empty_body, formatters, widget_host
-from agent_magic.notebook.commands import parse_command
-from agent_magic.notebook.help import help_text
-from agent_magic.notebook.options import MODES, WRITES, parse_line
+from agent_magic.notebook.kernel import control_channel, empty_body
+from agent_magic.notebook.live import widget_host
+from agent_magic.notebook.looking import formatters
+from agent_magic.notebook.options import completion
+from agent_magic.notebook.options.commands import parse_command
+from agent_magic.notebook.options.help import help_text
+from agent_magic.notebook.options.options import MODES, WRITES, parse_line
 
 
 @magics_class
@@ -187,7 +190,7 @@ def _find_ids(text: str) -> list[str] | None:
 
 def unload(shell: Any) -> None:
     """Take all of it off again."""
-    journals = sys.modules.get("agent_magic.notebook.journals")
+    journals = sys.modules.get("agent_magic.notebook.building.journals")
     if journals is not None:  # a run was kept
         journals.uninstall(shell)
     widget_host.uninstall()

@@ -17,16 +17,16 @@ from agent_magic.core.text import first_line
 from agent_magic.core.values import Value, describe
 from agent_magic.execution.prints.sinks import CURRENT_SINK, open_sinks
 from agent_magic.execution.prints.streams import PrintRouter
-from agent_magic.notebook.answers import show_answer
-from agent_magic.notebook.building import change_agent, keeping_of, living_agent, take_agent
-from agent_magic.notebook.cards import show_defined
-from agent_magic.notebook.display import Begin, show_run
-from agent_magic.notebook.ending import end_cell
-from agent_magic.notebook.handing import Handed, hand_over, pictures
-from agent_magic.notebook.journals import Journals
-from agent_magic.notebook.kernel_state import KernelState
-from agent_magic.notebook.mentions import Mentions, parse_mentions
-from agent_magic.notebook.options import DEFAULT_NAME, AgentOptions
+from agent_magic.notebook.building.building import change_agent, keeping_of, living_agent, take_agent
+from agent_magic.notebook.building.handing import Handed, hand_over, pictures
+from agent_magic.notebook.building.journals import Journals
+from agent_magic.notebook.cell.answers import show_answer
+from agent_magic.notebook.cell.ending import end_cell
+from agent_magic.notebook.display.display import Begin, show_run
+from agent_magic.notebook.kernel.state import KernelState
+from agent_magic.notebook.looking.cards import show_defined
+from agent_magic.notebook.options.mentions import Mentions, parse_mentions
+from agent_magic.notebook.options.options import DEFAULT_NAME, AgentOptions
 
 
 def run_cell(magics: Any, options: AgentOptions, body: str) -> Any:

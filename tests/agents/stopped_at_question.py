@@ -18,7 +18,7 @@ from agents.checking import add, assert_valid
 from agent_magic.agents.toolcalling import ToolCallingAgent
 from agent_magic.core.memory import AgentMemory
 from agent_magic.models.scripted import ScriptedModel
-from agent_magic.notebook.interrupts import interrupts_noted
+from agent_magic.notebook.kernel.interrupts import interrupts_noted
 
 calls, final = ScriptedModel.calls, ScriptedModel.final
 

@@ -18,7 +18,7 @@ from agent_magic.agents.toolcalling import ToolCallingAgent
 from agent_magic.core.memory import AgentMemory
 from agent_magic.core.steps import FinalAnswerStep, TaskStep
 from agent_magic.models.scripted import ScriptedModel, ScriptedRequest
-from agent_magic.notebook.interrupts import interrupts_noted
+from agent_magic.notebook.kernel.interrupts import interrupts_noted
 
 N_CALLS = 9
 LATENCY_S = 0.004

@@ -18,7 +18,7 @@ from measuring import median, report, rounds
 
 from agent_magic.core.changes import find_changes, take_snapshot
 from agent_magic.core.state import DictState, State
-from agent_magic.notebook.kernel_state import KernelState
+from agent_magic.notebook.kernel.state import KernelState
 
 STEP_BUDGET_MS = 5.0
 BARE_BUDGET = 40.0

@@ -18,9 +18,9 @@ from measuring import report
 from agent_magic.agents.toolcalling import ToolCallingAgent
 from agent_magic.core.events import RunStarted, StepEnded
 from agent_magic.models.scripted import ScriptedModel
-from agent_magic.notebook.drawing import Drawing
-from agent_magic.notebook.live_run import LiveRun
-from agent_magic.notebook.widget_page import WidgetDisplay
+from agent_magic.notebook.display.drawing import Drawing
+from agent_magic.notebook.display.widget_page import WidgetDisplay
+from agent_magic.notebook.live.live_run import LiveRun
 from agent_magic.record.draft import RunDraft
 
 BUDGET_MS = 0.3

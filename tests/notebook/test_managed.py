@@ -7,7 +7,7 @@ from cells import call, final
 from inline_snapshot import snapshot
 
 from agent_magic import CodeAgent, ScriptedModel, ToolCallingAgent
-from agent_magic.notebook.kernel_executor import KernelExecutor
+from agent_magic.notebook.kernel.executor import KernelExecutor
 
 
 @pytest.fixture

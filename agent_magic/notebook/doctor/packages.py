@@ -16,11 +16,12 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-import agent_magic
 from agent_magic.core.version import __version__
 from agent_magic.notebook.doctor.finding import Found, Scene, failure, ok, warning
 
 _NAME = "agent-magic"
+_FOLDER = Path(__file__).parents[2]
+"""Where the package is."""
 _EXTRAS = ("local", "transformers")
 """What these need is looked at where it is installed."""
 _WITH_OWN_LINE = frozenset({"ipython", "ipywidgets", "anywidget", "jupyterlab", "litellm"})
@@ -35,7 +36,7 @@ def python(_scene: Scene) -> Found:
 
 def package(scene: Scene) -> Found:
     """Whether what runs is what was installed."""
-    folder = Path(agent_magic.__file__).parent
+    folder = _FOLDER
     installed = version_of(_NAME)
     if installed == __version__:
         return ok(f"{__version__}, in {folder}")
@@ -124,7 +125,7 @@ def install_this(scene: Scene, *, with_needs: bool = False) -> str:
     Args:
         with_needs: Install what it needs as well.
     """
-    sources = Path(agent_magic.__file__).parents[1]
+    sources = _FOLDER.parent
     name = str(sources) if (sources / "pyproject.toml").is_file() else _NAME
     return scene.pip(name) if with_needs else scene.pip("--force-reinstall", "--no-deps", name)
 

@@ -12,11 +12,11 @@ from typing import Any
 from agent_magic.core.errors import OptionError
 from agent_magic.core.settings import AgentSettings, SettingValues
 from agent_magic.core.version import __version__
-from agent_magic.notebook.answers import takes_input
-from agent_magic.notebook.control_channel import REQUEST
+from agent_magic.notebook.cell.answers import takes_input
 from agent_magic.notebook.doctor.finding import Found, Scene, failure, ok, warning
 from agent_magic.notebook.doctor.lab import find_extension
 from agent_magic.notebook.doctor.packages import fault_of, install_this, version_of
+from agent_magic.notebook.kernel.control_channel import REQUEST
 from agent_magic.prompts.templates import PromptTemplates
 from agent_magic.view.drawing_code import is_built
 

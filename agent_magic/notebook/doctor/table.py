@@ -16,7 +16,7 @@ from agent_magic.core.redact import redact
 from agent_magic.core.text import to_display
 from agent_magic.notebook.doctor import packages
 from agent_magic.notebook.doctor.finding import Check, Found, Scene, Status, failure
-from agent_magic.notebook.notebook_folder import folder_of_notebook
+from agent_magic.notebook.kernel.notebook_folder import folder_of_notebook
 
 Table = Sequence[tuple[str, Check]]
 """Checks, each with its name."""

@@ -1,0 +1,1 @@
+"""What pages see and steer of agents and runs; it must not draw."""
