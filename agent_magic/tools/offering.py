@@ -17,4 +17,6 @@ class OffersTool:
         Args:
             name: The variable that holds it; None for its own name.
         """
-        raise NotImplementedError
+        raise NotImplementedError(
+            f"{type(self).__name__} derives from OffersTool: give it a method to_tool(name)."
+        )

@@ -237,7 +237,9 @@ def test_completion_uninstalled_leaves_nothing(shell):
 @pytest.mark.kernel
 def test_completion_reaches_a_front_end(kernel):
     kernel.execute(NAMES)
-    done = kernel.execute("from agent_magic.notebook.options import completion\ncompletion.install(get_ipython())")
+    done = kernel.execute(
+        "from agent_magic.notebook.options import completion\ncompletion.install(get_ipython())"
+    )
     assert done.error is None
     assert kernel.complete("%%agent bot --to") == ["--tools"]
     assert kernel.complete("%%agent bot --state ") == ["named", "all"]
