@@ -49,7 +49,7 @@ class Errand:
     def __init__(self, body: Callable[[], Value]) -> None:
         self._body = body
         self._context = contextvars.copy_context()
-        self._fate: dict[str, str] = {}
+        self._claims: dict[str, object] = {}
         self.done: Promise[Value] = Promise()
 
     def make(self) -> None:
@@ -58,7 +58,7 @@ class Errand:
         Raises:
             KeyboardInterrupt: Ctrl-C came meanwhile; the one that asked gets it too.
         """
-        if not self._is_first("made"):
+        if not self._claim():
             return
         try:
             value = self._context.run(self._call)
@@ -71,7 +71,7 @@ class Errand:
 
     def give_up(self) -> None:
         """Let nobody wait for it any more, unless it is being made."""
-        if self._is_first("given up"):
+        if self._claim():
             self.done.break_(GivenUp())
 
     def give_up_at_end(self) -> None:
@@ -79,11 +79,11 @@ class Errand:
         self.give_up()
         self.done.break_(KeyboardInterrupt())
 
-    def _is_first(self, fate: str) -> bool:
-        mine = f"{fate} in {threading.get_ident()}"
-        return (
-            self._fate.setdefault("it", mine) is mine
-        )  # one call into C: no lock that Ctrl-C could leave held
+    def _claim(self) -> bool:
+        """Whether it is still to be made, or given up: by the one that calls, then."""
+        mine = object()
+        # One call into C: no lock that Ctrl-C could leave held.
+        return self._claims.setdefault("it", mine) is mine
 
     def _call(self) -> Value:
         MAIN_THREAD.set(None)  # what the body runs in turn is at home here
