@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Protocol
 
-from agent_magic.core.errors import CodeRefused, ParsingError, StepError
+from agent_magic.core.errors import CodeExecutionError, CodeRefused, ParsingError, StepError
 from agent_magic.core.values import Value
 from agent_magic.execution.displaying import Show, figures_shown
 from agent_magic.execution.guard.compiling import Compiled, compile_code
@@ -23,7 +23,7 @@ from agent_magic.execution.step import audit
 from agent_magic.execution.step.awaiting import no_visible_loop, run_awaiting
 from agent_magic.execution.step.course import BOUNDARIES, FILENAMES, Running
 from agent_magic.execution.step.running import HERE, LIVE
-from agent_magic.execution.step.turns import turns_of
+from agent_magic.execution.step.turns import TurnIsHeld, turns_of
 from agent_magic.execution.step.writing import Internal, Ledger, persons_names
 from agent_magic.execution.telling.ending import Ending, to_error, to_notes
 from agent_magic.execution.values.interpreter import Interpreter
@@ -107,7 +107,7 @@ class NamespaceExecutor:
             running.needs_turn = parent is None or parent.namespace is not self.namespace
             if running.needs_turn:
                 running.has_turn = self._turns.take(
-                    lambda: running.reason is not None or step.is_interrupted()
+                    running, lambda: running.reason is not None or step.is_interrupted()
                 )
                 if not running.has_turn:
                     return CodeOutcome(is_stopped=True)
@@ -120,6 +120,8 @@ class NamespaceExecutor:
                 return self._execute(running)
             with no_visible_loop():
                 return self._execute(running)
+        except TurnIsHeld as held:
+            return CodeOutcome(error=CodeExecutionError(held.to_text("run")))
         finally:
             HERE.running = parent
             if running in LIVE:
@@ -210,7 +212,7 @@ class _Room:
         """Run the code; afterwards names and values are as they are to be."""
         running = self._running
         with routed(), printing_into(running.sink):
-            interpreter = Interpreter(lambda: running.stopper.schedule(0))
+            interpreter = Interpreter(running.step.code, lambda: running.stopper.schedule(0))
             running.on_leave, running.on_return = self._leave, self._come_back
             try:
                 self._protect()
@@ -266,7 +268,7 @@ class _Room:
                 try:
                     if compiled.is_async:
                         blocks = [code for code in (compiled.code, compiled.last) if code is not None]
-                        value = run_awaiting(blocks, namespace, running.notes)
+                        value = run_awaiting(blocks, namespace, running.notes, running.stopper)
                         value = value if compiled.last is not None else None
                     else:
                         exec(compiled.code, namespace)  # noqa: S102 - it is what the room is for
@@ -319,7 +321,11 @@ class _Room:
     def _come_back(self) -> None:
         running = self._running
         if running.needs_turn:
-            running.has_turn = self._executor._turns.take(lambda: running.reason is not None)
+            try:
+                running.has_turn = self._executor._turns.take(running, lambda: running.reason is not None)
+            except TurnIsHeld as held:
+                running.held_by = held.to_text("go on")
+                running.stop("held")
             if not running.has_turn:  # it is to end now, and the names are another's
                 self._has_lost_turn = True
                 return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import signal
 import subprocess
@@ -306,6 +307,91 @@ def test_execute_waits_for_its_turn_no_longer_than_the_person(room):
     assert outcome == CodeOutcome(is_stopped=True)
     assert time.monotonic() - start < 10
     thread.join(5)
+
+
+def test_execute_waits_for_no_turn_of_code_that_nothing_can_stop(room):
+    class Stuck:
+        name = "kid step 3"
+        overdue_s = 12.3
+
+    room.executor._turns.take(Stuck(), lambda: False)
+    outcome = room.run("x = 1")
+    assert outcome.error.message == snapshot("""\
+The code did not run: that of kid step 3, which was to end 12 s ago, cannot be stopped. It waits in a thread for a lock, a queue, a sleep or native code.
+Answer with what you have. The person can let it have what it waits for, or restart the kernel.\
+""")
+    assert "x" not in room.ns
+    room.executor._turns.hand_on()
+    assert room.run("x = 1").error is None
+
+
+def test_execute_does_not_go_on_when_its_turn_is_had_by_code_that_nothing_can_stop(room):
+    class Stuck:
+        name = "kid step 3"
+        overdue_s = 12.3
+
+    def look():
+        with persons_code():
+            room.executor._turns.take(Stuck(), lambda: False)
+
+    room.functions["look"] = look
+    outcome = room.run("x = 1\nlook()\ny = 2")
+    assert outcome.error.message == snapshot("""\
+The code did not go on: that of kid step 3, which was to end 12 s ago, cannot be stopped. It waits in a thread for a lock, a queue, a sleep or native code.
+Answer with what you have. The person can let it have what it waits for, or restart the kernel.\
+""")
+    assert (room.ns["x"], "y" in room.ns) == (1, False)
+    room.executor._turns.hand_on()
+    assert room.run("y = 2").error is None
+
+
+def test_execute_keeps_prints_of_code_that_goes_on_when_other_code_has_ended(room):
+    other = DictExecutor({})
+    may_end, has_ended = threading.Event(), threading.Event()
+    step = CodeStep(
+        code="begun()\nprint('b')",
+        label="b",
+        functions={"begun": lambda: (may_end.set(), has_ended.wait(20))},
+    )
+    outcomes = []
+    thread = threading.Thread(target=lambda: outcomes.append(other.execute(step)))
+    room.functions["meanwhile"] = lambda: (thread.start(), may_end.wait(20))
+    before = sys.stdout
+    assert room.run("meanwhile()\nprint('a')").printed == "a\n"
+    has_ended.set()
+    thread.join(20)
+    assert outcomes[0].printed == "b\n"
+    assert sys.stdout is before
+
+
+def test_execute_in_a_thread_leaves_the_streams_that_the_main_thread_has_changed(room):
+    before, captured = sys.stdout, io.StringIO()
+    may_end, has_begun = threading.Event(), threading.Event()
+    room.functions["begun"] = lambda: (has_begun.set(), may_end.wait(20))
+    outcomes = []
+    thread = threading.Thread(target=lambda: outcomes.append(room.run("begun()\nprint('b')")))
+    try:
+        sys.stdout = captured
+        thread.start()
+        assert has_begun.wait(20)
+        sys.stdout = before  # as `%%capture` does at its end
+        may_end.set()
+        thread.join(20)
+        assert sys.stdout is before
+    finally:
+        sys.stdout = before
+    assert outcomes[0].notes == ()
+
+
+def test_execute_in_a_thread_puts_back_the_streams_that_its_code_speaks_of(room):
+    room.functions["spoil"] = lambda name: setattr(sys, name, None)
+    before = sys.stdout
+    outcomes = []
+    thread = threading.Thread(target=lambda: outcomes.append(room.run("spoil('stdout')")))
+    thread.start()
+    thread.join(20)
+    assert sys.stdout is before
+    assert outcomes[0].notes == ("sys.stdout put back: code may not change the interpreter.",)
 
 
 def test_execute_names_its_code_in_tracebacks(room):

@@ -46,19 +46,24 @@ class PrintRouter:
     Args:
         current_sink: Holds the sink of the call that a context runs.
         open_sinks: Gives the sinks of all calls that are running, oldest first.
+        outer: At work already, round this one.
     """
 
     def __init__(
-        self, current_sink: ContextVar[_SinkType | None], open_sinks: Callable[[], Sequence[_SinkType]]
+        self,
+        current_sink: ContextVar[_SinkType | None],
+        open_sinks: Callable[[], Sequence[_SinkType]],
+        outer: PrintRouter | None = None,
     ) -> None:
         self._current_sink = current_sink
         self._open_sinks = open_sinks
         self._proxies: list[_Proxy] = []
-        self._outer_widgets: frozenset[int] = frozenset()
+        self._outer_widgets = outer._outer_widgets if outer is not None else None
 
     def __enter__(self) -> Self:
-        # A cell that runs inside an Output widget does not lose its tools' prints to it.
-        self._outer_widgets = frozenset(map(id, _open_output_widgets(sys.stdout)))
+        if self._outer_widgets is None:
+            # A cell that runs inside an Output widget does not lose its tools' prints to it.
+            self._outer_widgets = frozenset(map(id, _open_output_widgets(sys.stdout)))
         with _lock:
             for name in _STREAMS:
                 stream = getattr(sys, name)
@@ -100,7 +105,8 @@ class PrintRouter:
             sink = running[-1]
         elif not any(sink is other for other in running):
             return None  # a task that outlived its call
-        if any(id(widget) not in self._outer_widgets for widget in _open_output_widgets(stream)):
+        outer = self._outer_widgets or ()
+        if any(id(widget) not in outer for widget in _open_output_widgets(stream)):
             return None
         return sink
 
@@ -142,11 +148,20 @@ class _Proxy:
         return repr(self._stream)
 
 
+def is_left_over(stream: object) -> bool:
+    """Whether it is a proxy whose runs have all ended."""
+    return type(stream) is _Proxy and not stream._routers
+
+
 @contextlib.contextmanager
 def routed() -> Generator[None]:
-    """A router round the body, unless one is at work already; loggers that write to the streams go there, too."""
-    is_routed = all(type(stream) is _Proxy and stream._routers for stream in (sys.stdout, sys.stderr))
-    with contextlib.nullcontext() if is_routed else PrintRouter(CURRENT_SINK, open_sinks):
+    """A router round the body; loggers that write to the streams go there, too.
+
+    One of its own: that of another run, which may be at work already, goes with that run.
+    """
+    at_work = sys.stdout._routers if type(sys.stdout) is _Proxy else ()
+    outer = next(reversed(at_work), None)
+    with PrintRouter(CURRENT_SINK, open_sinks, outer):
         followed = _follow_loggers()
         try:
             yield

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from agent_magic.core.values import Value
 from agent_magic.execution.step.course import BOUNDARIES
+from agent_magic.execution.stop.stoppers import Stopper
 from agent_magic.execution.stop.stopping import StepEnd
 
 _CLEANUP_S = 1.0
@@ -39,20 +40,28 @@ def no_visible_loop() -> Generator[None]:
             swap(loop, task)
 
 
-def run_awaiting(blocks: list[CodeType], namespace: dict[str, Value], notes: list[str]) -> Value:
+def run_awaiting(
+    blocks: list[CodeType], namespace: dict[str, Value], notes: list[str], stopper: Stopper
+) -> Value:
     """Run blocks of code, of which some await, one after the other; gives the value of the last.
 
     Args:
         blocks: Coroutine code or not.
         notes: Takes a line that names tasks which were left.
+        stopper: Ends the code.
     """
     loop = asyncio.new_event_loop()
     loop.set_exception_handler(_on_trouble)
+    stopper.wake_by(lambda: None if loop.is_closed() else loop.call_soon_threadsafe(_nothing))
     try:
         asyncio._set_running_loop(None)
         return _run_loop(loop, _run_blocks(blocks, namespace))
     finally:
         _close(loop, notes)
+
+
+def _nothing() -> None:
+    """A loop that has something to do looks at what was raised in its thread meanwhile."""
 
 
 def _on_trouble(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

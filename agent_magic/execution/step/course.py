@@ -26,8 +26,8 @@ def _nothing() -> None:
     """No executor has anything to do."""
 
 
-Reason = Literal["answered", "timeout", "interrupted", "memory"]
-"""Why code ends before its last line."""
+Reason = Literal["answered", "timeout", "interrupted", "memory", "held"]
+"""Why code ends before its last line; `held`: when it was to go on, other code that nothing can stop was in its place."""
 
 GRACE_S = 1.0
 """For so long `finally` blocks and the like may run after an answer."""
@@ -86,6 +86,8 @@ class Running:
         self.is_over = False
         self.is_signalled = False
         """Ctrl-C came, and nobody was told yet."""
+        self.held_by: str | None = None
+        """Why it did not get its turn back."""
         self.needs_turn = self.has_turn = False
         """Nobody else's code runs in the namespace."""
         self.on_leave: Callable[[], None] = _nothing
@@ -172,6 +174,16 @@ class Running:
             self._stopped = time.monotonic()
             _due.add(self)
             STOP.is_due = True
+
+    @property
+    def name(self) -> str:
+        """Of the step, for those who wait for its end."""
+        return self.step.label
+
+    @property
+    def overdue_s(self) -> float:
+        """How long ago the code was to end; 0 if it may go on."""
+        return 0.0 if self.reason is None else time.monotonic() - self._stopped
 
     @property
     def is_overdue(self) -> bool:

@@ -27,6 +27,8 @@ OnSigint = Callable[[FrameType | None], bool]
 REPEAT_S = 0.05
 """What was swallowed is raised again after this time."""
 _SOON_S = 0.001
+_DEAF_S = 0.15
+"""A signal that is not heard for so long is not going to be: where code is as deep as it may call, no handler can be."""
 NEVER = float("inf")
 _LOOKS = 1_000
 """At one turn of a loop at the latest the interpreter looks for what is to be raised."""
@@ -53,6 +55,10 @@ class Stopper(Protocol):
 
     def finish(self) -> None:
         """Put all back as it was; nothing is raised any more. May be called at any time, and twice."""
+        ...
+
+    def wake_by(self, wake: Callable[[], object]) -> None:
+        """Call `wake` when something was raised from another thread: what waits outside of Python must hear of it."""
         ...
 
 
@@ -94,16 +100,24 @@ class _Sigint:
 
 
 class SignalStopper(_Sigint):
-    """In the main thread, by the timer signal: it wakes whatever waits or sleeps."""
+    """In the main thread, by the timer signal: it wakes whatever waits or sleeps.
+
+    Where no handler can be called, an exception from another thread comes in its place.
+    """
 
     def __init__(self, decide: Decide, on_sigint: OnSigint | None) -> None:
         super().__init__(decide, on_sigint)
         self._lock = threading.RLock()
         self._is_live = False
+        self._due = NEVER
+        self._is_watched = False
+        self._is_sent = False
+        """An exception from another thread is on its way, or has come."""
 
     def start(self) -> None:
         """As `Stopper` says."""
         self.install()
+        self._ident = threading.get_ident()
         self._alarm_before = set_handler(signal.SIGALRM, self._on_alarm)
         self._is_live = True
         self._timer_before = signal.setitimer(signal.ITIMER_REAL, 0)
@@ -113,12 +127,17 @@ class SignalStopper(_Sigint):
         """As `Stopper` says."""
         with self._lock:
             if self._is_live:
+                if not self._is_watched:
+                    self._is_watched = True
+                    WATCHER.add(self._tick, is_urgent=False)
+                self._due = NEVER if after_s == NEVER else time.monotonic() + after_s
                 after_s = 0 if after_s == NEVER else max(after_s, _SOON_S)
                 signal.setitimer(signal.ITIMER_REAL, after_s, REPEAT_S)
 
     def hold(self) -> None:
         """As `Stopper` says."""
         with self._lock:
+            self._due = NEVER
             if self._is_live:
                 signal.setitimer(signal.ITIMER_REAL, 0)
 
@@ -132,6 +151,8 @@ class SignalStopper(_Sigint):
             if self._is_live:
                 self._is_live = False
                 signal.setitimer(signal.ITIMER_REAL, 0)
+                if self._is_sent:
+                    _take_back(self._ident)
                 # A handler from outside Python cannot be put back; the default would end the process.
                 before = self._alarm_before
                 set_handler(signal.SIGALRM, signal.SIG_IGN if before is None else before)
@@ -139,11 +160,27 @@ class SignalStopper(_Sigint):
                 if left:
                     left -= time.monotonic() - self._started
                     signal.setitimer(signal.ITIMER_REAL, max(left, _SOON_S), interval)
+        if self._is_watched:
+            WATCHER.remove(self._tick)
         self.remove()
+
+    def wake_by(self, wake: Callable[[], object]) -> None:
+        """As `Stopper` says: a signal wakes whatever waits."""
 
     def _on_alarm(self, number: int, frame: FrameType | None) -> None:
         del number
+        self._due = time.monotonic() + REPEAT_S  # heard; the next comes by itself
         self.ask(frame)
+
+    def _tick(self, now: float) -> float:
+        """Raise what the handler should have, if it is not heard; gives when to look next."""
+        with self._lock:
+            if self._is_live and self._due + _DEAF_S < now:
+                raised = self._decide(sys._current_frames().get(self._ident))
+                if raised is not None:
+                    self._is_sent = True
+                    raise_in(self._ident, raised)
+        return now + _DEAF_S
 
 
 class ThreadStopper:
@@ -151,6 +188,7 @@ class ThreadStopper:
 
     def __init__(self, decide: Decide) -> None:
         self._decide = decide
+        self._wake: Callable[[], object] = _nothing
         self._lock = threading.RLock()
         self._is_live = False
         self._due: float | None = None
@@ -182,6 +220,10 @@ class ThreadStopper:
                 self._take_back()
         WATCHER.remove(self._tick)
 
+    def wake_by(self, wake: Callable[[], object]) -> None:
+        """As `Stopper` says."""
+        self._wake = wake
+
     def _tick(self, now: float) -> float:
         """Ask if it is time; gives when to ask next."""
         with self._lock:
@@ -195,6 +237,7 @@ class ThreadStopper:
             raised = self._decide(sys._current_frames().get(self._ident))
             if raised is not None:
                 self._raise(raised)
+                self._wake()
             if self._due is not None and self._due <= now:
                 self._due = now + REPEAT_S
             return now + REPEAT_S
@@ -203,8 +246,7 @@ class ThreadStopper:
         raise_in(self._ident, kind)
 
     def _take_back(self) -> None:
-        _set_async(self._ident, None)
-        _settle()
+        _take_back(self._ident)
 
 
 class InterruptStopper(ThreadStopper):
@@ -248,6 +290,15 @@ def raise_in(ident: int, kind: type[BaseException]) -> None:
     """Raise in another thread, as soon as Python code runs there."""
     _set_async(ident, kind)
     _settle()
+
+
+def _take_back(ident: int) -> None:
+    _set_async(ident, None)
+    _settle()
+
+
+def _nothing() -> None:
+    """Nothing waits."""
 
 
 def _set_async(ident: int, kind: type[BaseException] | None) -> None:

@@ -23,6 +23,7 @@ MEMORY_SHARE = 0.75
 """Of the memory that is free when code starts, what it may take."""
 _LOOK_S = 0.1
 _IDLE_S = 2.0
+_SOON_S = 0.2
 
 
 class Watcher:
@@ -38,15 +39,20 @@ class Watcher:
         self._is_running = False
         self._is_woken = Flag()
 
-    def add(self, tick: Tick) -> None:
-        """Call `tick` from now on; where no thread can start, it is not."""
+    def add(self, tick: Tick, *, is_urgent: bool = True) -> None:
+        """Call `tick` from now on; where no thread can start, it is not.
+
+        Args:
+            is_urgent: Else the first call has a fifth of a second, and no thread is woken for it.
+        """
         with self._lock:
             self._ticks.append(tick)
             if not self._is_running:
                 with contextlib.suppress(RuntimeError):
                     start_thread(self._watch, "agent_magic_watcher")
                     self._is_running = True
-        self.wake()
+        if is_urgent:
+            self.wake()
 
     def remove(self, tick: Tick) -> None:
         """Call it no more."""
@@ -65,14 +71,14 @@ class Watcher:
             with self._lock:
                 ticks = list(self._ticks)
             now = time.monotonic()
-            due = min([tick(now) for tick in ticks], default=now + _IDLE_S)
+            due = min([tick(now) for tick in ticks], default=now + _SOON_S)
             with self._lock:
                 if self._ticks:
                     idle_since = now
                 elif now - idle_since > _IDLE_S:
                     self._is_running = False
                     return
-            self._is_woken.wait(max(0.001, due - time.monotonic()))
+            self._is_woken.wait(min(max(0.001, due - time.monotonic()), _SOON_S))
 
 
 WATCHER = Watcher()

@@ -41,6 +41,8 @@ def to_error(running: Running, ending: Ending) -> StepError | None:
             f"The code was stopped{_at_line(running)}: it took more than three quarters of the memory that was free.\n"
             "Work on a part of the data at a time, or keep less of it."
         )
+    if running.held_by is not None:
+        return CodeExecutionError(running.held_by)
     if ending.error is None:
         return None
     if isinstance(ending.error, StepEnd):

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import builtins
 import sys
+import threading
 from collections.abc import Callable
 from operator import is_
 from typing import Any
 
+from agent_magic.execution.prints.streams import is_left_over
 from agent_magic.execution.stop.stopping import StepEnd
 
 _NAMES = ("stdout", "stderr", "stdin", "displayhook", "excepthook", "modules", "path")
@@ -24,10 +26,13 @@ class Interpreter:
     """Notes what there is, when it is made; `put_back` mends what is not so any more.
 
     Args:
+        code: What runs meanwhile.
         on_lost_end: Called when the end of the step was raised where nothing can hand it on, as in a `__del__`.
     """
 
-    def __init__(self, on_lost_end: Callable[[], None]) -> None:
+    def __init__(self, code: str, on_lost_end: Callable[[], None]) -> None:
+        self._code = code
+        self._is_main = threading.current_thread() is threading.main_thread()
         self._values = [getattr(sys, name) for name in _NAMES]
         self._builtins = builtins.__dict__.copy()
         self._recursion_limit = sys.getrecursionlimit()
@@ -49,7 +54,7 @@ class Interpreter:
         if sys.unraisablehook is self._own_hook:
             sys.unraisablehook = self._hook
         for name, value in zip(_NAMES, self._values, strict=True):
-            if getattr(sys, name, None) is not value:
+            if getattr(sys, name, None) is not value and self._is_of_code(name, value):
                 setattr(sys, name, value)
                 changed.append(f"sys.{name}")
         if sys.getrecursionlimit() != self._recursion_limit:
@@ -65,6 +70,10 @@ class Interpreter:
         if len(now) != len(before) or not all(map(is_, now.values(), before.values())):
             changed += self._put_back_builtins()
         return changed
+
+    def _is_of_code(self, name: str, value: object) -> bool:
+        """Whether the code has changed it, and not the main thread meanwhile, as `%%capture` does there."""
+        return (self._is_main or name in self._code) and not is_left_over(value)
 
     def _put_back_builtins(self) -> list[str]:
         now, before = builtins.__dict__, self._builtins

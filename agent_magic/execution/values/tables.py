@@ -125,7 +125,8 @@ def _save_pandas(value: Value, budget: Budget) -> Value:
     except Exception:  # noqa: BLE001 - private names of the library, and classes made from its own
         return None
     axes = list(value._mgr.axes)
-    return parts, copy, getattr(value, "name", None), axes, [list(axis.names) for axis in axes]
+    names = [list(axis.names) for axis in axes]
+    return parts, copy, getattr(value, "name", None), axes, names, dict(value.attrs)
 
 
 def _is_same_pandas(value: Value, saved: Value) -> bool:
@@ -135,15 +136,21 @@ def _is_same_pandas(value: Value, saved: Value) -> bool:
         return False
     if value.ndim == 1 and value.name is not name:
         return False
+    attrs, kept_attrs = value.attrs, saved[-1]
+    if len(attrs) != len(kept_attrs) or not all(
+        attrs.get(key, attrs) is kept for key, kept in kept_attrs.items()
+    ):
+        return False
     if copy is None or _is_copying_on_write():
         return True
     return bool(value.equals(copy))
 
 
 def _restore_pandas(value: Value, saved: Value) -> bool:
-    _, copy, name, axes, names = saved
+    _, copy, name, axes, names, attrs = saved
     if copy is None:
         return False
+    value.attrs = attrs
     # The very labels that were there, so that the frame has them again by identity.
     for axis, axis_names in zip(axes, names, strict=True):
         axis.names = axis_names

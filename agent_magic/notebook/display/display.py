@@ -100,6 +100,7 @@ class _Shown:
     ) -> None:
         self._agent = agent
         self._journals = journals
+        self._page_s = _PAGE_S
         self._can_type = takes_input(magics.shell)
         if self._can_type and hasattr(magics.shell, "kernel") and not is_built():
             warnings = [*warnings, NOT_BUILT]
@@ -118,7 +119,11 @@ class _Shown:
 
     def can_be_asked(self) -> bool:
         """Whether a person can answer: on a page that shows this run, or at a prompt."""
-        return self.live.wait_for_page(_PAGE_S) or self._can_type
+        page_s, self._page_s = (
+            self._page_s,
+            0.0,
+        )  # whoever was not there at the first question is not waited for again
+        return self.live.wait_for_page(page_s) or self._can_type
 
     def take(self, event: Event) -> None:
         """Keep and draw what happened: first on disk, then on the page."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from inline_snapshot import snapshot
@@ -49,6 +50,11 @@ ENDLESS = {
     "__del__": (
         "class D:\n    def __del__(self):\n        while True: pass\nd = D()\ndel d\nwhile True: pass"
     ),
+    "recursion with retry": (
+        "def fetch(n):\n    while True:\n        try:\n            return fetch(n + 1)\n"
+        "        except Exception:\n            pass\nfetch(0)"
+    ),
+    "recursion with second try": "def f():\n    try:\n        f()\n    except Exception:\n        f()\nf()",
     "sort key": "sorted(range(10**4), key=lambda n: [0 for _ in range(10**7)])",
 }
 """Each is stopped by the limit alone."""
@@ -65,6 +71,32 @@ def test_limit_stops_code_that_does_not_end(room, what):
     assert outcome.error.message.startswith("The code was stopped by its time limit of 0.3 s")
     assert (signal.getsignal(signal.SIGALRM), signal.getsignal(signal.SIGINT)) == (alarm, interrupt)
     assert room.run("1 + 1").value == 2
+
+
+IN_A_THREAD = ("recursion with retry", "top-level await", "async loop", "comprehension")
+
+
+@pytest.mark.parametrize("what", IN_A_THREAD)
+def test_limit_stops_code_in_a_thread_that_does_not_end(room, what):
+    start = time.monotonic()
+    with ThreadPoolExecutor(1) as threads:
+        outcome = threads.submit(room.run, ENDLESS[what], timeout_s=0.3).result(30)
+    assert time.monotonic() - start < 10
+    assert outcome.error.message.startswith("The code was stopped by its time limit of 0.3 s")
+    assert room.run("1 + 1").value == 2
+
+
+def test_limit_ends_code_that_waits_for_a_lock_in_a_thread_when_it_has_that(room):
+    room.ns["gate"] = gate = threading.Lock()
+    gate.acquire()
+    with ThreadPoolExecutor(1) as threads:
+        coming = threads.submit(room.run, "gate.acquire()\nx = 1", timeout_s=0.1)
+        time.sleep(1)
+        assert not coming.done()
+        gate.release()
+        outcome = coming.result(30)
+    assert "a call into native code could not be stopped sooner" in outcome.error.message
+    assert "x" not in room.ns
 
 
 def test_limit_names_itself_the_line_and_what_to_do(room):
