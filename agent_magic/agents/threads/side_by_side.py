@@ -128,21 +128,24 @@ class Carried:
         self._on_end = on_end
         self._context = contextvars.copy_context()
         self._task: asyncio.Task[Value] | None = None
-        self._is_cancelled = False
+        self._has_begun = self._is_cancelled = False
 
     def begin(self) -> None:
         """Let it run."""
+        self._has_begun = True
         self._loop.call_soon_threadsafe(self._begin)
 
     def cancel(self) -> None:
         """Nobody waits for it any more: it is cancelled there."""
-        if not self.done.is_over and not self._loop.is_closed():
+        if not self._has_begun:
+            self._is_cancelled = True
+            self._close()
+        elif not self.done.is_over and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._cancel)
 
     def _begin(self) -> None:
         if self._is_cancelled:
-            if asyncio.iscoroutine(self._awaitable):
-                self._awaitable.close()  # or Python complains that nobody awaited it
+            self._close()
             self.done.break_(asyncio.CancelledError())
             self._on_end()
             return
@@ -153,6 +156,10 @@ class Carried:
         self._is_cancelled = True  # it may come before the beginning
         if self._task is not None:
             self._task.cancel()
+
+    def _close(self) -> None:
+        if asyncio.iscoroutine(self._awaitable):
+            self._awaitable.close()  # or Python complains that nobody awaited it
 
     async def _carry(self) -> Value:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import inspect
 import subprocess
 import sys
 import textwrap
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 from agents.checking import PATIENCE_S, eventually
 
-from agent_magic.agents.threads.side_by_side import BackgroundLoop, KeptThreads, wait_for
+from agent_magic.agents.threads.side_by_side import BackgroundLoop, Carried, KeptThreads, wait_for
 
 
 def _never(_wake: Callable[[], None]) -> Callable[[], None]:
@@ -164,6 +165,30 @@ def test_wait_for_cancels_the_coroutine_at_an_interrupt(loop: asyncio.AbstractEv
         wait_for(begin(), loop, on_interrupt)
     assert cancelled.is_set()
     assert wakers == []
+
+
+def test_wait_for_runs_nothing_of_what_was_interrupted_before(loop: asyncio.AbstractEventLoop) -> None:
+    ran: list[int] = []
+
+    async def work() -> None:
+        ran.append(1)
+
+    def interrupted_already(wake: Callable[[], None]) -> Callable[[], None]:
+        wake()
+        return lambda: None
+
+    with pytest.raises(asyncio.CancelledError):
+        wait_for(work(), loop, interrupted_already)
+    assert ran == []
+
+
+def test_carried_that_never_began_is_closed(loop: asyncio.AbstractEventLoop) -> None:
+    async def work() -> None:
+        """Python warns if nobody awaits or closes it, and a warning is an error here."""
+
+    awaitable = work()
+    Carried(awaitable, loop).cancel()
+    assert inspect.getcoroutinestate(awaitable) == inspect.CORO_CLOSED
 
 
 def test_forked_process_has_threads_of_its_own() -> None:
