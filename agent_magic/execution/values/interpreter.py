@@ -38,21 +38,23 @@ class Interpreter:
         self._recursion_limit = sys.getrecursionlimit()
         self._trace = sys.gettrace()
         self._profile = sys.getprofile()
-        self._hook = hook = sys.unraisablehook
+        self._on_lost_end = on_lost_end
+        self._hook = sys.unraisablehook
+        self._is_over = False
+        sys.unraisablehook = self._own_hook = self._on_unraisable
 
-        def on_unraisable(unraisable: Any, /) -> None:
-            if isinstance(unraisable.exc_value, StepEnd):
-                on_lost_end()
-            else:
-                hook(unraisable)
-
-        sys.unraisablehook = self._own_hook = on_unraisable
+    def _on_unraisable(self, unraisable: Any, /) -> None:
+        if isinstance(unraisable.exc_value, StepEnd):
+            self._on_lost_end()
+        else:
+            self._hook(unraisable)
 
     def put_back(self) -> list[str]:
         """Mend what was changed; gives the names."""
         changed: list[str] = []
+        self._is_over = True
         if sys.unraisablehook is self._own_hook:
-            sys.unraisablehook = self._hook
+            sys.unraisablehook = self._hook_before()
         for name, value in zip(_NAMES, self._values, strict=True):
             if getattr(sys, name, None) is not value and self._is_of_code(name, value):
                 setattr(sys, name, value)
@@ -70,6 +72,13 @@ class Interpreter:
         if len(now) != len(before) or not all(map(is_, now.values(), before.values())):
             changed += self._put_back_builtins()
         return changed
+
+    def _hook_before(self) -> Any:
+        """The hook that was there; not one of other code, which began before this and has ended since."""
+        hook = self._hook
+        while isinstance(owner := getattr(hook, "__self__", None), Interpreter) and owner._is_over:
+            hook = owner._hook
+        return hook
 
     def _is_of_code(self, name: str, value: object) -> bool:
         """Whether the code has changed it, and not the main thread meanwhile, as `%%capture` does there."""
