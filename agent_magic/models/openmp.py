@@ -12,7 +12,6 @@ import functools
 import hashlib
 import platform
 import sys
-import tempfile
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from agent_magic.models.pinned_wheel import (
     PinnedWheel,
     cache_folder,
     fetch_wheel,
+    folder_beside,
     sha256_of,
 )
 
@@ -71,9 +71,7 @@ def provide_openmp(out: Out = print) -> None:
 
 def fetch_openmp(build: _Build, target: Path, out: Out) -> None:
     """Put the runtime at `target`, whole or not at all."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".download-", dir=target.parent) as name:
-        folder = Path(name)
+    with folder_beside(target) as folder:
         with zipfile.ZipFile(fetch_wheel(build.wheel, folder, out)) as archive:
             library = _renamed(archive.read(build.wheel.member), Path(build.wheel.member).name)
         if hashlib.sha256(library).hexdigest() != build.sha256:

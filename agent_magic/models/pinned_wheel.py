@@ -6,12 +6,15 @@ wheel, nor know what its file is for.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
 import os
+import secrets
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +34,19 @@ Out = Callable[[str], object]
 
 class DownloadError(AgentError):
     """A file could not be put into the cache; the text says what to do."""
+
+
+@contextlib.contextmanager
+def folder_beside(target: Path) -> Generator[Path]:
+    """A folder for a file until that is whole; at the end it is gone, with all that is left in it."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    folder = target.parent / f".download-{secrets.token_hex(8)}"
+    # Ctrl-C may come as soon as it was made; `tempfile` would know of it a moment later only.
+    try:
+        folder.mkdir(mode=0o700)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
