@@ -176,6 +176,7 @@ class Carried:
             self.done.break_(error)
         else:
             self.done.keep(ended.result())
+        self._close()  # it may have been cancelled before it began
         self._on_end()
 
 

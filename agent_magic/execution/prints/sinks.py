@@ -29,6 +29,9 @@ class TextSink(Protocol):
 class Sink:
     """Collects text, of which it keeps the first and the last characters: 4,000 each, if not told otherwise."""
 
+    is_left = False
+    """Whoever it was opened for was to end: what is printed by threads of nobody knows whom is not theirs any more."""
+
     def __init__(self, *, head: int = _HEAD, tail: int = _TAIL) -> None:
         self._lock = threading.Lock()
         self._n_head = head

@@ -102,7 +102,9 @@ class PrintRouter:
         if sink is None:
             if threading.current_thread() is threading.main_thread():
                 return None
-            sink = running[-1]
+            sink = next((other for other in reversed(running) if not getattr(other, "is_left", False)), None)
+            if sink is None:
+                return None
         elif not any(sink is other for other in running):
             return None  # a task that outlived its call
         outer = self._outer_widgets or ()

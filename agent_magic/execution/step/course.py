@@ -171,6 +171,7 @@ class Running:
         """From now on the code is to end; the first reason counts."""
         if self.reason is None:
             self.reason = reason
+            self.sink.is_left = reason == "interrupted"
             self._stopped = time.monotonic()
             _due.add(self)
             STOP.is_due = True

@@ -169,8 +169,15 @@ class SignalStopper(_Sigint):
 
     def _on_alarm(self, number: int, frame: FrameType | None) -> None:
         del number
-        self._due = time.monotonic() + REPEAT_S  # heard; the next comes by itself
-        self.ask(frame)
+        due = self._due
+        try:
+            self._due = time.monotonic() + REPEAT_S  # heard; the next comes by itself
+            raised = self._decide(frame)
+        except RecursionError:  # not heard after all: the code is as deep as it may go
+            self._due = due
+            return
+        if raised is not None:
+            raise raised
 
     def _tick(self, now: float) -> float:
         """Raise what the handler should have, if it is not heard; gives when to look next."""

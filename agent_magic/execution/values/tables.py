@@ -126,7 +126,8 @@ def _save_pandas(value: Value, budget: Budget) -> Value:
         return None
     axes = list(value._mgr.axes)
     names = [list(axis.names) for axis in axes]
-    return parts, copy, getattr(value, "name", None), axes, names, dict(value.attrs)
+    may_repeat = value.flags.allows_duplicate_labels
+    return parts, copy, getattr(value, "name", None), axes, names, may_repeat, dict(value.attrs)
 
 
 def _is_same_pandas(value: Value, saved: Value) -> bool:
@@ -135,6 +136,8 @@ def _is_same_pandas(value: Value, saved: Value) -> bool:
     if len(now) != len(parts) or not all(part is kept for part, kept in zip(now, parts, strict=True)):
         return False
     if value.ndim == 1 and value.name is not name:
+        return False
+    if value.flags.allows_duplicate_labels != saved[-2]:
         return False
     attrs, kept_attrs = value.attrs, saved[-1]
     if len(attrs) != len(kept_attrs) or not all(
@@ -147,10 +150,11 @@ def _is_same_pandas(value: Value, saved: Value) -> bool:
 
 
 def _restore_pandas(value: Value, saved: Value) -> bool:
-    _, copy, name, axes, names, attrs = saved
+    _, copy, name, axes, names, may_repeat, attrs = saved
     if copy is None:
         return False
     value.attrs = attrs
+    value.flags.allows_duplicate_labels = may_repeat
     # The very labels that were there, so that the frame has them again by identity.
     for axis, axis_names in zip(axes, names, strict=True):
         axis.names = axis_names

@@ -191,6 +191,23 @@ def test_carried_that_never_began_is_closed(loop: asyncio.AbstractEventLoop) -> 
     assert inspect.getcoroutinestate(awaitable) == inspect.CORO_CLOSED
 
 
+def test_carried_that_is_cancelled_before_its_first_line_is_closed(loop: asyncio.AbstractEventLoop) -> None:
+    async def work() -> None:
+        """As above."""
+
+    awaitable = work()
+    carried = Carried(awaitable, loop)
+
+    async def begin_and_cancel() -> None:
+        carried._begin()
+        carried._cancel()
+
+    asyncio.run_coroutine_threadsafe(begin_and_cancel(), loop).result(PATIENCE_S)
+    with pytest.raises(asyncio.CancelledError):
+        carried.done.wait(PATIENCE_S)
+    assert eventually(lambda: inspect.getcoroutinestate(awaitable) == inspect.CORO_CLOSED)
+
+
 def test_forked_process_has_threads_of_its_own() -> None:
     code = """
         import asyncio, os, sys

@@ -44,6 +44,19 @@ def test_router_sends_prints_of_a_call_to_its_sink(monkeypatch):
     assert [stream.getvalue() for stream in streams] == ["", ""]
 
 
+def test_router_gives_prints_of_other_threads_to_no_call_that_was_left_behind(monkeypatch):
+    streams = own_streams(monkeypatch)
+    first, left = Sink(), Sink()
+    left.is_left = True
+    with router(), printing_into(left):
+        in_thread(lambda: print("nobody's"))
+        print("its own")
+        with printing_into(first):
+            in_thread(lambda: print("the other's"))
+    assert (left.text, first.text) == ("its own\n", "the other's\n")
+    assert streams[0].getvalue() == "nobody's\n"
+
+
 def test_router_lets_prints_outside_of_calls_pass(monkeypatch):
     streams = own_streams(monkeypatch)
     sink = Sink()

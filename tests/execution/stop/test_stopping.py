@@ -73,6 +73,17 @@ def test_limit_stops_code_that_does_not_end(room, what):
     assert room.run("1 + 1").value == 2
 
 
+@pytest.mark.parametrize("depth", range(8))
+def test_limit_stops_recursion_with_retry_whatever_depth_it_begins_at(room, depth):
+    def run_at(depth):
+        return run_at(depth - 1) if depth else room.run(ENDLESS["recursion with retry"], timeout_s=0.2)
+
+    start = time.monotonic()
+    outcome = run_at(depth)
+    assert time.monotonic() - start < 10
+    assert outcome.error.message.startswith("The code was stopped by its time limit of 0.2 s")
+
+
 IN_A_THREAD = ("recursion with retry", "top-level await", "async loop", "comprehension")
 
 

@@ -58,6 +58,7 @@ CHANGES = {
     "frame pop": ("v = pd.DataFrame({'a': [1, 2], 'b': [3, 4]})", "v.pop('a')"),
     "frame insert": ("v = pd.DataFrame({'a': [1, 2]})", "v.insert(0, 'z', [0, 0])"),
     "frame attrs": ("v = pd.DataFrame({'a': [1]})\nv.attrs['x'] = 1", "v.attrs['x'] = 2\nv.attrs['y'] = 3"),
+    "frame flags": ("v = pd.DataFrame({'a': [1]})", "v.flags.allows_duplicate_labels = False"),
     "frame fillna": ("v = pd.DataFrame({'a': [1.0, None]})", "v.fillna(0, inplace=True)"),
     "frame of texts": ("v = pd.DataFrame({'a': ['x', 'y']})", "v.loc[0, 'a'] = 'z'"),
     "frame of categories": ("v = pd.DataFrame({'a': pd.Categorical(['x', 'y'])})", "v.loc[0, 'a'] = 'y'"),
@@ -76,7 +77,7 @@ CHANGES = {
 def _same(value, before):
     if isinstance(value, pd.DataFrame):
         pd.testing.assert_frame_equal(value, before)
-        assert value.attrs == before.attrs
+        assert (value.attrs, value.flags) == (before.attrs, before.flags)
     elif isinstance(value, pd.Series):
         pd.testing.assert_series_equal(value, before)
     elif isinstance(value, pd.Index):
