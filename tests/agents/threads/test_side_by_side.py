@@ -35,6 +35,7 @@ def loop(background: BackgroundLoop) -> asyncio.AbstractEventLoop:
 
 
 def _end(loop: asyncio.AbstractEventLoop) -> None:
+    assert eventually(loop.is_running)  # its thread may not have come to it yet
     loop.call_soon_threadsafe(loop.stop)
     assert eventually(lambda: not loop.is_running())
     loop.close()
