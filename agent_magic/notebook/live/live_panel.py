@@ -111,11 +111,11 @@ class LivePanel(Steering):
 
         try:
             start_thread(look, "agent_magic_panel")
-        except BaseException as error:
+        except RuntimeError:  # no thread can start here (Pyodide): it is shown when the cell ends
             self._is_due = False
-            if not isinstance(error, RuntimeError):  # Ctrl-C
-                raise
-            # No thread can start here (Pyodide): it is shown when the cell ends.
+        except KeyboardInterrupt:  # nobody looks now: the next news must not wait for it
+            self._is_due = False
+            raise
 
     def _note(self, news: Value) -> None:
         del news
